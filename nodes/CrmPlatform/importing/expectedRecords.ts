@@ -30,7 +30,7 @@ export class ExpectedRecords {
 	}
 
 	/** Adds a row that is ready to be written, with the links that are left out: its record should have them. */
-	add({ matchOn, fileNumbers, isPreview, writtenIds }: ImportPlan, row: number, { body, refusedValues }: Body): void {
+	add({ matchField, fileNumbers, isPreview, writtenIds }: ImportPlan, row: number, { body, refusedValues }: Body): void {
 		const { external_id: id } = body;
 		const values = { ...body, ...Object.fromEntries(refusedValues.map(({ field, value }) => [field.name, value])) };
 		if (writtenIds) {
@@ -40,7 +40,7 @@ export class ExpectedRecords {
 			this.ids.add(keyDigest(String(id)));
 			this.addLinks(id, values);
 		}
-		if (isPreview && !writtenIds) this.addNames(body, matchOn?.name ?? `row ${fileNumbers.join('.')}/${row}`);
+		if (isPreview && !writtenIds) this.addNames(body, matchField?.name ?? `row ${fileNumbers.join('.')}/${row}`);
 	}
 
 	/** @param id of the record, in either system. A row without a link leaves that of an earlier row of the record. */
@@ -63,9 +63,9 @@ export class ExpectedRecords {
 			.some(([key, name]) => ![undefined, linkDigest(record[name])].includes(this.links.get(key)));
 	}
 
-	/** @param matchOn the field by which the row finds its record, or what tells the row from others */
-	private addNames(values: IDataObject, matchOn: string): void {
-		const record = recordDigest(matchOn, values[matchOn]);
+	/** @param matchName the field by which the row finds its record, or what tells the row from others */
+	private addNames(values: IDataObject, matchName: string): void {
+		const record = recordDigest(matchName, values[matchName]);
 		const fullName = [values.first_name, values.last_name].filter((part) => !isBlank(part)).join(' ');
 		const keys = identifyingFields.filter((field) => field !== externalId.name).map((field) => values[field]);
 		for (const name of new Set([fullName, ...keys].flatMap((key) => (isBlank(key) ? [] : nameDigest(String(key)))))) {

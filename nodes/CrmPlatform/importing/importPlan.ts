@@ -48,7 +48,7 @@ export interface ImportSettings extends FileToImport {
 	/** The query that starts a job. */
 	query: Query;
 	/** The field by which records are found, if the query names one. */
-	matchOn: Field | undefined;
+	matchField: Field | undefined;
 	/** Whether an empty cell clears the field. */
 	clearsEmpty: boolean;
 	/** Whether values that do not fit their fields are left out; otherwise their row is refused. */
@@ -87,7 +87,7 @@ export interface ImportPlan extends ImportSettings {
  * @throws Error in the user's words if the service does not offer the import, or if a parameter is wrong
  */
 export async function importSettings(
-	run: NodeRun, file: FileToImport | ImportSettings, decided?: Pick<ImportSettings, 'operation'> & { matchOn: string | undefined },
+	run: NodeRun, file: FileToImport | ImportSettings, decided?: Pick<ImportSettings, 'operation'> & { matchName: string | undefined },
 ): Promise<ImportSettings> {
 	const { n8n, resource } = run;
 	const { item } = file;
@@ -100,15 +100,15 @@ export async function importSettings(
 	const chosen = 'creator' in file ? file : await choicesFor(run, file, operation);
 	const { path } = chosen;
 	const { match } = write.job;
-	const matchName = decided || operation !== 'upsert' ? decided?.matchOn : requireMatchField(run, match, chosenMatchField(run, 'matchOn', item));
-	const matchOn = matchName === undefined ? undefined : await uniqueField(run, path, write.fields, matchName);
+	const matchName = decided || operation !== 'upsert' ? decided?.matchName : requireMatchField(run, match, chosenMatchField(run, 'matchOn', item));
+	const matchField = matchName === undefined ? undefined : await uniqueField(run, path, write.fields, matchName);
 	return {
 		...chosen,
 		operation,
 		fields: operation === 'delete' ? [idField] : operation === 'update' ? [idField, ...write.fields.filter(({ name }) => name !== 'id')] : write.fields,
 		description: write.job,
-		query: { ...jobQuery(write.job, path), ...(match && matchOn !== undefined && { [match.name]: matchOn.name }) },
-		matchOn,
+		query: { ...jobQuery(write.job, path), ...(match && matchField !== undefined && { [match.name]: matchField.name }) },
+		matchField,
 	};
 }
 

@@ -105,7 +105,7 @@ export async function planFiles(run: NodeRun, read: ReadFile[]): Promise<Planned
 	for (const { type: resource, survey, chosen, ...file } of read) {
 		if (!resource || !survey) continue;
 		const fileRun = { ...run, resource };
-		const settings = await importSettings(fileRun, { item: file.item, fileName: file.name, related }, { operation: 'upsert', matchOn: undefined });
+		const settings = await importSettings(fileRun, { item: file.item, fileName: file.name, related }, { operation: 'upsert', matchName: undefined });
 		const mapped = { exceptions: chosen?.columns ?? new Map<string, string>(), only: undefined };
 		typed.push({ file, run: fileRun, settings, mapped, survey });
 	}
@@ -130,9 +130,9 @@ async function settingsFor(run: NodeRun, forColumns: ImportSettings, columns: Co
 		const { filled = 0 } = columns.all.find((column) => column.filled > 0 && meaningText(column.meaning ?? '') === field) ?? {};
 		return filled > 0 && (field === externalId.name || filled === readable);
 	};
-	const matchOn = [externalId.name, ...matchable].find((name) => matchable.includes(name) && identifies(name));
-	const operation = matchOn === undefined ? 'create' : 'upsert';
-	return await importSettings(run, forColumns, { operation, matchOn });
+	const matchName = [externalId.name, ...matchable].find((name) => matchable.includes(name) && identifies(name));
+	const operation = matchName === undefined ? 'create' : 'upsert';
+	return await importSettings(run, forColumns, { operation, matchName });
 }
 
 /** Orders files so that linked records are written first; links for which that is impossible wait until all are written. */
@@ -178,7 +178,7 @@ export async function importLateLinks(file: ImportedFile, fileNumbers: number[],
 	const { run, plan: { lateLinks }, ids } = file;
 	if (lateLinks.length === 0) return file;
 	const plan: ImportPlan = {
-		...(await importSettings(run, file.plan, { operation: 'update', matchOn: undefined })),
+		...(await importSettings(run, file.plan, { operation: 'update', matchName: undefined })),
 		columns: { renamed: lateLinks, unassigned: undefined, all: [] },
 		fileNumbers,
 		lateLinks: [],

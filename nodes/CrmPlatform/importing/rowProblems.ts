@@ -26,9 +26,9 @@ export class RowKeys {
 	/** The number of rows with the key of an earlier one; if such rows are refused, also of those with a unique value of one. */
 	repeated = 0;
 	/** The field by which rows find their records; undefined if each row creates one. */
-	private readonly key: Field | undefined;
+	private readonly keyField: Field | undefined;
 	private readonly uniques: Field[];
-	private readonly isRefused: boolean;
+	private readonly refusesRepeated: boolean;
 	/** The row that has a value, by the digest of the value: numbers take a fraction of the memory of texts. */
 	private readonly rows = new Map<number, number>();
 	/** Rows with the key of a later one, which may have freed their unique values. */
@@ -36,23 +36,23 @@ export class RowKeys {
 	private readonly examples: string[] = [];
 
 	/** @param customFields in a preview */
-	constructor({ operation, fields, matchOn, isPreview, refusesRepeated }: ImportPlan, customFields: Field[] = []) {
-		this.isRefused = refusesRepeated || operation === 'create';
-		this.key = matchOn ?? (operation === 'create' ? undefined : idField);
-		this.uniques = isPreview ? [...fields, ...customFields].filter(({ unique, name }) => unique && name !== this.key?.name) : [];
+	constructor({ operation, fields, matchField, isPreview, refusesRepeated }: ImportPlan, customFields: Field[] = []) {
+		this.refusesRepeated = refusesRepeated || operation === 'create';
+		this.keyField = matchField ?? (operation === 'create' ? undefined : idField);
+		this.uniques = isPreview ? [...fields, ...customFields].filter(({ unique, name }) => unique && name !== this.keyField?.name) : [];
 	}
 
 	/** Adds a row. @returns whether it has the key of an earlier one, and the refusal if it must not have a value of an earlier one */
 	add(row: number, line: IDataObject): { isRepeated: boolean; failure?: RowFailure } {
-		const key = this.key && this.valueIn(line, this.key);
+		const key = this.keyField && this.valueIn(line, this.keyField);
 		const isRepeated = key?.earlierRow !== undefined;
 		const uniques = this.uniques.flatMap((field) => this.valueIn(line, field) ?? []);
 		const taken = uniques.find(({ earlierRow }) => earlierRow !== undefined && earlierRow !== key?.earlierRow && !this.overwritten.has(earlierRow));
-		const forbidden = isRepeated && this.isRefused ? key : taken;
+		const forbidden = isRepeated && this.refusesRepeated ? key : taken;
 		if (key && forbidden !== key) this.rows.set(key.digest, row);
 		if (forbidden) {
 			// Its other values remain free for later rows.
-			if (this.isRefused) this.repeated += 1;
+			if (this.refusesRepeated) this.repeated += 1;
 			const { field, value, earlierRow } = forbidden;
 			return { isRepeated, failure: { field: field.name, code: 'repeated_key', message: `${field.label}: row ${earlierRow} has “${value}”, too.` } };
 		}
@@ -76,8 +76,8 @@ export class RowKeys {
 
 	/** What the user should know of rows that overwrite each other. */
 	get notice(): string | undefined {
-		if (this.repeated === 0 || this.isRefused) return undefined;
-		return `${this.repeated} rows have the same ${this.key!.label} as an earlier row: of these, the last one wins. For example ${this.examples.join(', ')}. To refuse them, set Rows of One Record in the options.`;
+		if (this.repeated === 0 || this.refusesRepeated) return undefined;
+		return `${this.repeated} rows have the same ${this.keyField!.label} as an earlier row: of these, the last one wins. For example ${this.examples.join(', ')}. To refuse them, set Rows of One Record in the options.`;
 	}
 }
 
@@ -114,10 +114,10 @@ export function refusalOfRow(plan: ImportPlan, values: Body, required: Field[]):
 }
 
 function problemsOf(plan: ImportPlan, { body, refusedValues }: Body, required: Field[]): RowProblem[] {
-	const { operation, matchOn, leavesOut } = plan;
+	const { operation, matchField, leavesOut } = plan;
 	const errors = new Map(refusedValues.map(({ field: { name }, error }): [string, RowProblem] => [name, { field: name, message: error.message }]));
 	const later = refusedValues.filter(({ error }) => mayFollow(error)).map(({ field: { name } }) => name);
-	const empty = needsId(plan) && isBlank(body.id) ? [noId] : emptyValues(body, matchOn, required);
+	const empty = needsId(plan) && isBlank(body.id) ? [noId] : emptyValues(body, matchField, required);
 	const problems = new Map([
 		...[...errors].filter(([name]) => !leavesOut || later.includes(name)),
 		// A value that would be left out is why the row is refused.
@@ -137,11 +137,11 @@ const noId: RowProblem = { message: 'The ID is missing, so the record to change 
 const needsId = ({ operation }: ImportPlan): boolean => operation === 'update' || operation === 'delete';
 
 /** The value to match on, and the required values, that are empty. */
-function emptyValues(values: IDataObject, matchOn: Field | undefined, required: Field[]): RowProblem[] {
-	const isUnmatchable = matchOn !== undefined && isBlank(matchValue(matchOn.name, values));
+function emptyValues(values: IDataObject, matchField: Field | undefined, required: Field[]): RowProblem[] {
+	const isUnmatchable = matchField !== undefined && isBlank(matchValue(matchField.name, values));
 	const empty = required.filter((field) => (valueIn(values, field) ?? null) === null);
 	return [
-		...(isUnmatchable ? [{ field: matchOn.name, message: noMatchValue(matchOn.name), isEmpty: true as const }] : []),
+		...(isUnmatchable ? [{ field: matchField.name, message: noMatchValue(matchField.name), isEmpty: true as const }] : []),
 		...empty.map(({ name, label }) => ({ field: name, message: `${label} is empty, but a new record needs it.`, isEmpty: true as const })),
 	];
 }
@@ -159,14 +159,14 @@ interface ReadyRow {
  * @param required the fields that a new record needs
  */
 export async function failuresByRecords(run: NodeRun, plan: ImportPlan, rows: ReadyRow[], required: Field[]): Promise<Map<number, RowFailure>> {
-	const { matchOn, writtenIds } = plan;
+	const { matchField, writtenIds } = plan;
 	if (needsId(plan) && !writtenIds) return await unknownIds(run, plan, rows);
-	if (matchOn === undefined) return new Map();
+	if (matchField === undefined) return new Map();
 	const incomplete = rows.flatMap(({ row, item, isRepeated }) => {
 		const failure = isRepeated ? undefined : refusalOfRow(plan, item, required);
-		return failure ? [{ row, key: matchValue(matchOn.name, item.body)!, failure }] : [];
+		return failure ? [{ row, key: matchValue(matchField.name, item.body)!, failure }] : [];
 	});
-	const isNew = await newKeys(run, plan, matchOn, incomplete.map(({ key }) => key));
+	const isNew = await newKeys(run, plan, matchField, incomplete.map(({ key }) => key));
 	return new Map(incomplete.flatMap(({ row, key, failure }) => (isNew.has(key) ? [[row, failure]] : [])));
 }
 
@@ -179,8 +179,8 @@ async function unknownIds({ api }: NodeRun, { path }: ImportPlan, rows: ReadyRow
 }
 
 /** The keys that certainly no record has: a row with another one may change a record. */
-async function newKeys({ api }: NodeRun, { path }: ImportPlan, matchOn: Field, keys: string[]): Promise<Set<string>> {
+async function newKeys({ api }: NodeRun, { path }: ImportPlan, matchField: Field, keys: string[]): Promise<Set<string>> {
 	const list = keys.length > 0 ? (await api.describe(path))?.list : undefined;
-	const resultOf = list && (await lookUp({ api, path, list, filters: list.filters, fields: [] }, matchOn, keys).catch(() => undefined));
+	const resultOf = list && (await lookUp({ api, path, list, filters: list.filters, fields: [] }, matchField, keys).catch(() => undefined));
 	return new Set(keys.filter((key) => resultOf && 'notFound' in resultOf(key)));
 }

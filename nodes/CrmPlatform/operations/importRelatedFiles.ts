@@ -71,13 +71,13 @@ type ExpectedByCollection = Map<Collection, ExpectedRecords>;
 async function importRecords(file: PlannedFile, expected: ExpectedRecords): Promise<ImportedFile> {
 	const { run, plan, name, why } = file;
 	const { json, ...result } = await importRows(run, plan, await openFile(run.n8n, file), expected);
-	return { ...file, ...result, json: { file: name, record_type: run.resource.name, why, matched_on: plan.matchOn?.name ?? null, ...json } };
+	return { ...file, ...result, json: { file: name, record_type: run.resource.name, why, matched_on: plan.matchField?.name ?? null, ...json } };
 }
 
 /** Compares the rows of the files with IDs with the records in the CRM, by record type. */
 async function compareWithCrm(run: NodeRun, source: string, imported: ImportedFile[], expected: ExpectedByCollection): Promise<IDataObject[]> {
 	const compared = [...expected].map(async ([collection, records]): Promise<IDataObject[]> => {
-		const files = imported.filter(({ plan }) => plan.path === collection && plan.matchOn?.name === externalId.name);
+		const files = imported.filter(({ plan }) => plan.path === collection && plan.matchField?.name === externalId.name);
 		const [first] = files;
 		const rows = files.reduce((sum, { plan, json }) => sum + Number(json.rows) - (plan.refusesRepeated ? Number(json.repeated) : 0), 0);
 		if (!first) return [];

@@ -46,10 +46,10 @@ export const upsert: Operation = {
 		const chosen = (chosenMatchField(run, fieldsMatchOn.name, 0) ?? stored.matchedBy) || undefined;
 		const isName = chosen !== undefined && nameFieldsToMatchOn.includes(chosen) && !match?.values.includes(chosen);
 		const nameField = isName ? fields.find((field) => field.name === chosen) : undefined;
-		const matchOn = nameField ? undefined : requireMatchField(run, match, chosen);
+		const matchName = nameField ? undefined : requireMatchField(run, match, chosen);
 		// Before linked records are created.
 		const searched = nameField && commonCollection(run);
-		const field = matchOn === undefined ? undefined : await fieldToMatchOn(run, collectionPath(run, 0), fields, matchOn);
+		const field = matchName === undefined ? undefined : await fieldToMatchOn(run, collectionPath(run, 0), fields, matchName);
 		const check = (_: number, body: IDataObject): void => {
 			requireAnyValue(body);
 			if (nameField && nameIn(nameField, body) === '') throw new FieldError(nameField, 'the name to match on is empty.');
