@@ -136,13 +136,17 @@ function reportFailures({ n8n, api }: NodeRun, failures: ItemFailure[], done: nu
 	if (failures.length > 1) api.notices.add([`${failures.length} of ${count} items failed:`, ...reasonLines(failures)].join('\n'));
 }
 
-/** The items with the names of linked records; a page is one item with many records. */
+/**
+ * The items with the names of linked records; a page is one item with many records. Failed ones, which alone have an `error`,
+ * stay as they are: they have the values of their input.
+ */
 async function withNames({ api, resource }: NodeRun, items: INodeExecutionData[], names: NamesToAdd): Promise<INodeExecutionData[]> {
 	if (names === 'none') return items;
 	const fields = (await api.describe(resource.path))?.fields ?? [];
+	const succeeded = items.filter(({ json }) => !Object.hasOwn(json, 'error'));
 	const recordsOf = ({ json }: INodeExecutionData) => (Array.isArray(json.records) ? (json.records as IDataObject[]) : [json]);
-	const named = (await withLinkedNames(api, fields, items.flatMap(recordsOf), names === 'all')).values();
+	const named = (await withLinkedNames(api, fields, succeeded.flatMap(recordsOf), names === 'all')).values();
 	const next = () => named.next().value as IDataObject;
-	for (const item of items) item.json = Array.isArray(item.json.records) ? { ...item.json, records: item.json.records.map(next) } : next();
+	for (const item of succeeded) item.json = Array.isArray(item.json.records) ? { ...item.json, records: item.json.records.map(next) } : next();
 	return items;
 }

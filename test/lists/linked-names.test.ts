@@ -85,4 +85,10 @@ describe('the names of linked records stand beside their IDs', () => {
 		const { items: written } = await run({ ...update('deal', String(deal.id), automatic) }, [{ ...items[0]!.json, amount: 7 }]);
 		expect(written).toMatchObject([{ json: { company_id: named.company_id, contact_id: named.contact_id, amount: 7 } }]);
 	});
+
+	test('and stand in no item that failed: it has the values of its input', async () => {
+		const input = { company_name: 'Acme', company_id: null, records: [null], next_cursor: null };
+		const { items } = await run({ ...on('deal', 'get', 'deal_none'), simplify: true }, [input], { continueOnFail: true });
+		expect(items).toMatchObject([{ json: { ...input, error: expect.any(String) } }]);
+	});
 });
