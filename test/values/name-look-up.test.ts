@@ -58,3 +58,34 @@ test('a name is searched as people read it, without invisible characters and spa
 	expect((await lookUpNames(api, '/users', [name])).get(name)).toEqual({ found: 'a' });
 	expect(searched).toEqual(['Ada King']);
 });
+
+/** A service whose search finds more records than are read at once, with a filter by the exact name. */
+function crowdedService(filters: string[]): Connection {
+	const send = async ({ query = {} }: ApiRequest) => {
+		const others = Array.from({ length: 501 }, (_, i) => ({ id: `other ${i}`, name: `Acme ${i}` }));
+		const isSearched = query.name === undefined && query['name[starts_with]'] === undefined;
+		const data = isSearched ? others : query.name === undefined ? [{ id: 'a', name: 'ACME' }] : [];
+		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: isSearched ? 'next' : null } });
+	};
+	const list = { cursor: 'cursor', search: 'q', filters: filters.map((name) => fieldNamed(name, { kind: 'text' })) };
+	const describe = async () => await Promise.resolve({ list, fields: [fieldNamed('name', { kind: 'text' })] });
+	return { send, describe, requireDescription: () => undefined } as unknown as Connection;
+}
+
+test('a name in more records than are read at once is found among those that begin with it', async () => {
+	const found = await lookUpNames(crowdedService(['name', 'name[starts_with]']), '/companies', ['Acme']);
+	expect(found.get('Acme')).toEqual({ found: 'a' });
+});
+
+test('a name in more records than are read at once, in none as it is written, is not taken for a new one', async () => {
+	const found = await lookUpNames(crowdedService(['name']), '/companies', ['Acme']);
+	expect(found.get('Acme')).toEqual({ failed: new Error('more than 500 records contain it') });
+});
+
+test('a name at the end of a page that is longer than requested is not taken for a new one', async () => {
+	const data = Array.from({ length: 700 }, (_, i) => ({ id: `${i}`, name: `Acme ${i}` }));
+	const send = async () => await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: null } });
+	const describe = async () => await Promise.resolve({ list: { cursor: 'cursor', filters: [] }, fields: [] });
+	const api = { send, describe, requireDescription: () => undefined } as unknown as Connection;
+	expect((await lookUpNames(api, '/companies', ['Acme 699'])).get('Acme 699')).toMatchObject({ failed: {} });
+});

@@ -84,7 +84,7 @@ async function lookUpEach(searched: RecordList, namesToFind: NameToFind[], areNu
 		const records = results.flatMap(foundIn).map((record) => ({ ...record, id: idOf(record) }));
 		rememberNames(searched.api, searched.path, records);
 		if (records.length > 0) return foundAmong([...new Set(records.map(({ id }) => id))]);
-		if (results.some((result) => 'notFound' in result)) return { notFound: true };
+		if (results[0] !== tooMany && results.some((result) => 'notFound' in result)) return { notFound: true };
 		return (results[0] as NameResult | undefined) ?? { failed: new Error('the CRM has no search and no filter for it.') };
 	});
 }
@@ -95,14 +95,28 @@ function unlessAnswered(error: Error): LookedUp {
 	return () => ({ failed: error });
 }
 
-/** @returns no result if the list has no search, or if that finds more than can be read */
+/** A filter by the exact name does not tell that no record has the name in another notation. */
+const tooMany = { failed: new Error(`more than ${maxRead} records contain it`) };
+
+/**
+ * Searches for a name; if too many records contain it, among those that begin with it.
+ *
+ * @returns no result if the list has no search, or if that finds too many and other filters find the name in any notation
+ */
 async function searchFor(searched: RecordList, nameToFind: NameToFind): Promise<Array<LookUpResult<IDataObject>>> {
-	const { search } = searched.list;
+	const { search, filters } = searched.list;
 	if (search === undefined) return [];
 	if (!isWellFormed(nameToFind.name)) return [{ refused: new Error(notWellFormed(nameToFind.name)) }];
-	const candidates = await candidatesIn(searched, { [search]: visibleText(nameToFind.name) }).catch(failureOfValue);
-	if (!('records' in candidates)) return [candidates];
-	return candidates.isWhole ? [foundAmong(recordsCalled(candidates, nameToFind))] : [];
+	const foundBy = async (parameter: string) => {
+		const candidates = await candidatesIn(searched, { [parameter]: visibleText(nameToFind.name) });
+		return candidates.isWhole ? foundAmong(recordsCalled(candidates, nameToFind)) : undefined;
+	};
+	const result = await foundBy(search).catch(failureOfValue);
+	const freeTexts = nameToFind.fields.filter((field) => !['id', unsearched, ...Object.keys(possibleForms)].includes(field));
+	if (result || freeTexts.length === 0) return result ? [result] : [];
+	const beginning = `${freeTexts[0]}[starts_with]`;
+	const isFiltered = freeTexts.length === 1 && filters.some(({ name }) => name === beginning);
+	return [(isFiltered && (await foundBy(beginning).catch((error: Error) => void failureOfValue(error)))) || tooMany];
 }
 
 interface Candidates {
@@ -129,7 +143,8 @@ async function candidatesIn({ api, path, list }: RecordList, query: Record<strin
 	for await (const page of readPages(api.send, { path, list, query, limit: maxRead })) {
 		records.push(...page.records);
 		rememberNames(api, path, page.records);
-		isWhole = page.next === undefined;
+		// A page may be longer than requested, and is cut.
+		isWhole = page.next === undefined && records.length < maxRead;
 	}
 	return { records, isWhole };
 }

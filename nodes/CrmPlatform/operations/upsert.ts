@@ -120,7 +120,10 @@ async function writesByName(
 			const ids = listed(result.several.map(String), 5);
 			throw refuse(`several records of ${run.resource.name} are called “${name}”: ${ids}. Update the right one by its ID.`);
 		}
-		if (!result || !('notFound' in result)) throw refuse(`“${name}” could not be looked up, so nothing was written.`);
+		if (!result || !('notFound' in result)) {
+			const why = result && 'failed' in result ? ` (${result.failed.message})` : '';
+			throw refuse(`“${name}” could not be looked up${why}, so nothing was written.`);
+		}
 		const first = firstItems.get(normalizedName(name))!;
 		if (first !== item) throw refuse(`item ${first} creates “${name}”. Give each record in one item.`);
 		return { description: create, creates: 'addition', collection, path, body };
