@@ -237,3 +237,18 @@ test('what hangs on a record is whole and the newest of all if a filter takes on
 		{}, {}, {}, { kind: 'message', id: ids.message },
 	]);
 });
+
+test('what hangs on a record is in the order of instants, and a chosen kind that cannot link to it is reported', async () => {
+	const { id, ids } = await aContact();
+	altered.edit(({ path, body }) => {
+		if (!path.startsWith('/v1/tickets?')) return;
+		for (const record of body.data as IDataObject[]) record.created_at = '2024-01-01T09:00:00-02:00';
+	});
+	const timelineKinds = ['activity', 'ticket'];
+	const parameters = { ...on('contact', 'getTimeline', id), simplify: true, timelineKinds, limit: 50 } as INodeParameters;
+	expect(await nodeRuns(altered).output(parameters)).toMatchObject([{ id: ids.ticket }, { id: ids.activity }]);
+	const company = await sandbox.create('companies', { name: 'Without messages' });
+	const { hints } = await run({ ...parameters, ...on('company', 'getTimeline', company.id), timelineKinds: ['message', 'note'] });
+	expect(hints).toEqual(['Get Timeline: records of the kind Message were left out. The CRM cannot list them by companies.']);
+	expect((await run({ ...parameters, ...on('company', 'getTimeline', company.id), timelineKinds: [] })).hints).toEqual([]);
+});

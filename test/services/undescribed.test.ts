@@ -4,7 +4,7 @@ import { alteredService } from '../support/altered-service.ts';
 import { useBinaryStore } from '../support/binary-store.ts';
 import { fileRuns } from '../support/file-runs.ts';
 import { nodeRuns } from '../support/node-runs.ts';
-import { automatic, create, getMany } from '../support/parameters.ts';
+import { automatic, create, getMany, on } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { runSync, syncOf } from '../support/sync-node.ts';
 
@@ -46,6 +46,7 @@ test.each<[string, INodeParameters, IDataObject]>([
 	['Match On left blank', { ...upsert, fieldsMatchOn: '' }, contact],
 	['an unknown field', create('contact', automatic), { ...contact, kundennummer: '7' }],
 	['a filter', getMany('contact', {}, { email: 'a@b.example' }), {}],
+	['a timeline', { ...on('contact', 'getTimeline', 'con_1'), limit: 50 }, {}],
 ])('%s, which only the description can confirm, is refused with the cause and what to do', async (_, parameters, item) => {
 	await expect(run(parameters, [item])).rejects.toThrow(/nothing was sent\. Try again, or correct the API description URL/);
 	expect(service.passed.filter((request) => !/openapi|custom-fields/.test(request))).toEqual([]);

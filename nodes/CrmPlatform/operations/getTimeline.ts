@@ -5,9 +5,10 @@ import { collectionName, type Collection, type Query } from '../api/http/path';
 import { notReadable } from '../api/http/statuses';
 import { inParallel } from '../api/inParallel';
 import { readPages } from '../api/lists/pages';
-import type { ListDescription } from '../api/openapi/listing';
+import { compareRecords } from '../api/lists/union';
 import { isAnsweredWith } from '../api/refusals';
 import { firstText, readRecord } from '../api/record';
+import type { Field } from '../fields/field';
 import { listItem } from '../lookUp/searchList';
 import type { Operation } from '../model';
 import { amountProperties } from '../parameters/listParameters';
@@ -85,19 +86,26 @@ interface TimelineOf {
 }
 
 /**
- * What hangs on a record: the records of each kind that link to it, newest first. A kind that the credential may not read is
- * left out, and a notice says so.
+ * What hangs on a record: the records of each kind that link to it, newest first. A kind that the credential may not read, or
+ * the service does not list by its links, is left out, and a notice says so.
  */
 export async function readTimeline(api: Connection, { path, id, kinds, limit, isWhole = false }: TimelineOf): Promise<IDataObject[]> {
 	const chosen = timelineKinds.filter(({ value }) => kinds.length === 0 || kinds.includes(value));
 	const found = await inParallel(chosen, async ({ name, value: kind, path: kindPath }): Promise<IDataObject[]> => {
-		const list = (await api.describe(kindPath))?.list;
-		if (!list) return [];
+		const { list, fields = [] } = (await api.describe(kindPath)) ?? {};
+		api.requireDescription('Get Timeline');
+		const leaveOut = (why: string) => void api.notices.add(`Get Timeline: records of the kind ${name} were left out. ${why}`);
+		const queries = linkQueries(list?.filters ?? [], path, id);
+		if (!list || queries.length === 0) {
+			// Records of other kinds have no such link, and need no filter.
+			if (kinds.includes(kind) || linkQueries(fields, path, id).length > 0) leaveOut(`The CRM cannot list them by ${collectionName(path)}.`);
+			return [];
+		}
 		const time = list.sort?.values.includes('-occurred_at') ? 'occurred_at' : 'created_at';
 		const sort: Query = list.sort?.values.includes(`-${time}`) ? { [list.sort.name]: `-${time}` } : {};
 		// Without an order, the newest may be the last of all.
 		const isSorted = Object.keys(sort).length > 0;
-		const reading = inParallel(linkQueries(list, path, id), async (query) => {
+		const reading = inParallel(queries, async (query) => {
 			const records: IDataObject[] = [];
 			for await (const page of readPages(api.send, { path: kindPath, list, query: { ...query, ...sort }, ...(isSorted && limit && { limit }) })) {
 				records.push(...page.records);
@@ -106,17 +114,17 @@ export async function readTimeline(api: Connection, { path, id, kinds, limit, is
 		});
 		const records = await reading.catch((error: unknown) => {
 			if (!isAnsweredWith(error, ...notReadable)) throw error;
-			api.notices.add(`Get Timeline: records of the kind ${name} were left out. ${error.message}`);
+			leaveOut(error.message);
 			return [];
 		});
 		const distinct = new Map(records.flat().map((record) => [record.id, record])).values();
 		return [...distinct].map((record) => ({ kind, id: record.id, time: record[time], summary: summaryOf(record), ...(isWhole && { record }) }));
 	});
-	return found.flat().sort((a, b) => String(b.time ?? '').localeCompare(String(a.time ?? ''))).slice(0, limit);
+	return found.flat().sort((a, b) => compareRecords(a, b, [{ field: 'time', direction: -1 }])).slice(0, limit);
 }
 
-/** The queries of a list for the records that link to a record, one for each field that may hold the link. */
-function linkQueries({ filters }: ListDescription, collection: Collection, id: string): Query[] {
+/** The queries for the records that link to a record, one for each field that may hold the link. */
+function linkQueries(filters: Field[], collection: Collection, id: string): Query[] {
 	return filters.flatMap((filter): Query[] => {
 		if (filter.linksTo?.includes(collection)) return [{ [filter.name]: [`${collectionName(collection)}:${id}`] }];
 		// A comparison, even an unknown one, is in brackets.

@@ -25,7 +25,7 @@ const pageSize = 500;
  * after another.
  *
  * @param lists the lists, in pages
- * @param isLimited whether only the first records are used: in an order other than that of `compare`, these would be others
+ * @param isLimited whether only the first records are used: in an order other than that of `compareRecords`, these would be others
  * @throws Error in the user's words if they would be
  */
 export async function* unionOf(lists: Array<AsyncIterable<IDataObject[]>>, order: SortKey[], isLimited = false): AsyncGenerator<IDataObject[], void> {
@@ -35,7 +35,7 @@ export async function* unionOf(lists: Array<AsyncIterable<IDataObject[]>>, order
 	// Also after the other lists have ended: their records were put in place by the same order.
 	const needsOrder = isLimited && heads.length > 1;
 	while (heads.length > 0) {
-		const first = heads.reduce((least, head) => (compare(head.record, least.record, order) < 0 ? head : least));
+		const first = heads.reduce((least, head) => (compareRecords(head.record, least.record, order) < 0 ? head : least));
 		const { size } = readIds;
 		if (readIds.add(String(first.record.id)).size > size && page.push(first.record) === pageSize) {
 			yield page;
@@ -43,7 +43,7 @@ export async function* unionOf(lists: Array<AsyncIterable<IDataObject[]>>, order
 		}
 		const next = await headOf(first.pages, first.page);
 		// Records with the same values may come in any order.
-		if (needsOrder && next.some(({ record }) => compare(first.record, record, order.slice(0, -1)) > 0)) throw otherOrder(order[0]!.field);
+		if (needsOrder && next.some(({ record }) => compareRecords(first.record, record, order.slice(0, -1)) > 0)) throw otherOrder(order[0]!.field);
 		heads = heads.flatMap((head) => (head === first ? next : [head]));
 	}
 	yield page;
@@ -67,7 +67,7 @@ const otherOrder = (field: string): Error =>
 	new Error(`The CRM sorts ${field} in an order of its own, so of filters joined by Or, the first records are not known. Turn on Return All, or choose another Sort.`);
 
 /** Empty values come first, and text is ordered as people read it, regardless of case and accents. */
-function compare(a: IDataObject, b: IDataObject, order: SortKey[]): number {
+export function compareRecords(a: IDataObject, b: IDataObject, order: SortKey[]): number {
 	for (const { field, direction } of order) {
 		const [first, second] = [comparable(a[field]), comparable(b[field])];
 		if (first === second) continue;
