@@ -4,11 +4,13 @@ import type { IDataObject } from 'n8n-workflow';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
 import { getGroupFields, getSumFields } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { countedGroups, figuresOf } from '../../nodes/CrmPlatform/reading/counting';
+import { alteredService } from '../support/altered-service.ts';
 import { nodeRuns, picker } from '../support/node-runs.ts';
 import { filterRows } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
+const service = alteredService(sandbox);
 const { run, failure } = nodeRuns(sandbox);
 const count = (more: IDataObject, filters: IDataObject = {}) =>
 	({ resource: 'deal', operation: 'count', filters: filterRows(filters), ...more });
@@ -68,6 +70,24 @@ test('periods are in order within the groups before them, and those are by their
 	const rows = await counted({ groupBy: ['currency', 'expected_close_date:month'] }, mine);
 	const months = [['USD', '2025-03-01'], ['USD', '2025-04-01'], ['EUR', '2025-03-01'], ['EUR', '2025-05-01']];
 	expect(rows.map((row) => [row.currency, row.expected_close_date])).toEqual(months);
+});
+
+test('a time is grouped by one period: a row has one column for it', async () => {
+	const { message } = await failure(count({ groupBy: ['created_at:month', 'created_at:day'] }));
+	expect(message).toContain('Created At can be grouped by one period only');
+});
+
+test('choices that the service would take for several values are counted by reading', async () => {
+	const key = `k${randomUUID().slice(0, 8)}`;
+	const options = ['red', 'blue'].map((value) => ({ value, label: value }));
+	await sandbox.create('custom-fields', { resource: 'deals', key, label: 'Look', type: 'select', options });
+	const mine = await deals({ custom_fields: { [key]: 'red' } }, { custom_fields: { [key]: 'red' } }, { custom_fields: { [key]: 'blue' } });
+	service.edit(({ path, body }) => {
+		const [field] = path.startsWith('/v1/custom-fields') ? (body.data as IDataObject[]).filter((definition) => definition.key === key) : [];
+		if (field) field.options = [...options, { value: 'black, white', label: 'Both' }];
+	});
+	const rows = await nodeRuns(service).output(count({ groupBy: [`custom_fields.${key}`] }, mine));
+	expect(rows.map((row) => [row[`custom_fields.${key}`], row.count])).toEqual([['red', 2], ['blue', 1]]);
 });
 
 test('custom fields are grouped and added up as any', async () => {

@@ -5,7 +5,7 @@ import { currentFields, customFieldsIfAny, customFilters, type CustomFields } fr
 import type { Collection, Query } from '../api/http/path';
 import { notReadable } from '../api/http/statuses';
 import { inParallel } from '../api/inParallel';
-import { filterQuery } from '../api/lists/filterQuery';
+import { filterQuery, isDivided } from '../api/lists/filterQuery';
 import { readPage } from '../api/lists/pages';
 import { readAll, timelineOf } from '../api/lists/parallel';
 import type { ResourceDescription } from '../api/openapi/description';
@@ -75,6 +75,8 @@ function countingOf(request: CountRequest, custom: CustomFields | undefined, fie
 		const field = fieldCalled(name);
 		return { field, period: isTimeField(field) ? ((period ?? periods[0]) as Grouping['period']) : undefined };
 	});
+	const repeated = groupings.find(({ field, period }) => groupings.some((other) => other.field.name === field.name && other.period !== period));
+	if (repeated) throw new Error(`Group By: ${repeated.field.label} can be grouped by one period only. Choose one of them, and count by the other separately.`);
 	const sumOf = request.sumOf.map(fieldCalled);
 	const wrong = sumOf.find((field) => !isNumeric(field) && valueShape(field) !== 'open');
 	if (wrong) {
@@ -156,6 +158,7 @@ async function queriesByValue(
 	const values = chosen === undefined ? await valuesOf(api, field, filter, most) : [chosen].flat();
 	if (!values || values.length > most) return undefined;
 	const isList = valueShape(filter) === 'list';
+	if (isList && values.some((value) => isDivided(String(value)))) return undefined;
 	const queryOf = (value: unknown): Query => ({ ...query, ...(filterQuery(filter, isList ? [value] : value) as Query) });
 	const byValue = values.map((value): [unknown, Query] => [value, queryOf(value)]);
 	const empty = filters.find(({ name }) => name === `${field.name}[empty]`);

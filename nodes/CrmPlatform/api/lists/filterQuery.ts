@@ -11,13 +11,16 @@ import type { Field } from '../../fields/field';
 export function filterQuery({ name, label }: Field, value: unknown): IDataObject {
 	if (Array.isArray(value)) {
 		const parts = value.map((element) => single(label, element));
-		const divided = parts.find((part) => part.includes(','));
+		const divided = parts.find(isDivided);
 		if (divided === undefined) return { [name]: parts };
 		const problem = `“${divided}” contains “,”, which the CRM uses to separate values. Filter by one value at a time.`;
 		throw new DividedValue(`${label}: ${problem}`);
 	}
 	return { [name]: typeof value === 'object' && value !== null ? single(label, value) : (value as string) };
 }
+
+/** Whether the service would read one value of a list as several. */
+export const isDivided = (text: string): boolean => text.includes(',');
 
 /** The service would read one value as several. */
 export class DividedValue extends Error {}
