@@ -30,6 +30,12 @@ test.each([
 	await expect(send('GET', path)).rejects.toThrow(/is not a path such as/);
 });
 
+test('a body with a name twice is refused before it is sent', async () => {
+	const body = '{"last_name":"A","last_name":"B"}';
+	await expect(send('POST', '/v1/contacts', { body })).rejects.toThrow('has the name “last_name” twice');
+	expect(await sandbox.requests()).toEqual([]);
+});
+
 test('a list is sent as JSON', async () => {
 	// The service looks at a body only where it is JSON.
 	const refused = send('POST', '/v1/contacts', { body: '[{ "last_name": "Listed" }]' });

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import { parseJson } from '../base/json';
+import { parseJson, parsedValue } from '../base/json';
 import { checkExact, withExactNumbers } from '../base/numbers';
 import { checkedPath, type Query } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
@@ -64,7 +64,7 @@ function bodyOf(value: unknown): object {
 /** @throws Error in the user's words if it is not JSON, or its numbers may have lost digits */
 function jsonOf(value: unknown, name: string): object {
 	checkExact(name, value);
-	const parsed = typeof value === 'string' ? parseJson(value.trim() || '{}') : value;
+	const parsed = typeof value === 'string' ? parsedValue(value.trim() || '{}') : value;
 	if (typeof parsed === 'object' && parsed !== null) return parsed;
 	throw new Error(`${name}: “${String(value)}” is not JSON such as { "key": "value" }`);
 }
