@@ -108,6 +108,12 @@ describe('the output fields', () => {
 		}
 	});
 
+	test('with the key of no custom field are reported', async () => {
+		await sandbox.create('custom-fields', { resource: 'contacts', key: 'tier', label: 'Tier', type: 'text' });
+		const { hints } = await list({ options: { outputFields: 'id,custom_fields.tier,custom_fields.teir' } });
+		expect(hints).toEqual([expect.stringContaining('do not have custom_fields.teir')]);
+	});
+
 	test('are refused if the CRM has none of them', async () => {
 		const none = list({ options: { outputFields: ['gone'] } });
 		await expect(none).rejects.toThrow('Output Fields: The records do not have gone');

@@ -6,6 +6,7 @@ import { allCustomFields } from '../fields/field';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { inParallel } from '../api/inParallel';
 import { sortKeysOf, unionOf } from '../api/lists/union';
+import type { Query } from '../api/http/path';
 import { jobQuery } from '../api/openapi/writing';
 import { csvHeader, csvRow } from '../files/csvWriter';
 import { writeParts } from '../files/binary';
@@ -83,8 +84,8 @@ export const exportFile: Operation = {
 		const filters = await readFilters(run, 'filters', list);
 		return eachItem(async (item) => {
 			const path = collectionPath(run, item);
-			const listQueries = queriesOf(filters[item]!).map((query) => listQueryOf(run, item, { path, list, filters: query, fields, summary: [] }));
-			return await exportLists(run, item, listQueries);
+			const listQueryFor = async (query: Query) => await listQueryOf(run, item, { path, list, filters: query, fields, summary: [] });
+			return await exportLists(run, item, await Promise.all(queriesOf(filters[item]!).map(listQueryFor)));
 		});
 	},
 };

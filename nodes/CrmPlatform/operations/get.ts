@@ -19,7 +19,7 @@ export const get: Operation = {
 			const record = await readRecord(run.api, path);
 			const other = otherId(record, id);
 			if (other !== undefined) run.api.notices.add(`For the ID ${id}, the CRM returned record ${other}: they may have been merged.`);
-			const output = outputFieldsOf(run, item, { fields, summary });
+			const output = await outputFieldsOf(run, item, { fields, summary });
 			return output ? simplify(record, output) : record;
 		};
 		// They do not wait for each other.

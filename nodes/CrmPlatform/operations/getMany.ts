@@ -40,8 +40,8 @@ export function getMany(abilities: ListAbilities = {}): Operation {
 				const filtered = queries.flatMap((query) => Object.keys(query)).map((parameter) => comparedBy(parameter).name);
 				const isField = (name: string) => fields.some((field) => field.name === name);
 				const simplified = summary.length > 0 ? [...new Set([...summary, ...filtered.filter(isField)])] : [];
-				const listQueryFor = (query: Query) => listQueryOf(run, item, { path, list, filters: query, fields, summary: simplified });
-				const [listQuery, ...others] = queries.map(listQueryFor) as [ListQuery, ...ListQuery[]];
+				const listQueryFor = async (query: Query) => await listQueryOf(run, item, { path, list, filters: query, fields, summary: simplified });
+				const [listQuery, ...others] = (await Promise.all(queries.map(listQueryFor))) as [ListQuery, ...ListQuery[]];
 				return await (listQuery.isOnePage && others.length === 0 ? readOnePage : readRecords)(run.api.send, listQuery, others);
 			});
 		},

@@ -37,11 +37,11 @@ export interface ListQuery {
  * @param described the list with the user's filters, the fields of a record, and the names of those of a simplified one
  * @throws Error in the user's words for invalid values, and for options that the service does not support
  */
-export function listQueryOf(
+export async function listQueryOf(
 	run: NodeRun,
 	item: number,
 	described: Pick<ListQuery, 'path' | 'list'> & Pick<ResourceDescription, 'fields' | 'summary'> & { filters: Query },
-): ListQuery {
+): Promise<ListQuery> {
 	const { n8n } = run;
 	const { path, list, filters, fields } = described;
 	const { cursor, onePage, parallelReads, sort } = n8n.getNodeParameter('options', item, {}) as
@@ -53,7 +53,7 @@ export function listQueryOf(
 		throw new Error('One Page: a summary leaves out the records and next_cursor. Remove one of the options One Page and Return.');
 	}
 	const limit = limitOf(n8n, item);
-	const output = outputFieldsOf(run, item, described);
+	const output = await outputFieldsOf(run, item, described);
 	// It distinguishes deleted records from others.
 	const marks = deletedField === undefined ? [] : [outputField(deletedField)];
 	return {

@@ -1,12 +1,13 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
+import { readableCustomFields } from '../api/customFields';
 import { allCustomFields } from '../fields/field';
 import { isObject } from '../base/json';
 import { memberAtPath, ownMember, setMember } from '../base/ownMembers';
 import type { ResourceDescription } from '../api/openapi/description';
 import { isPlain, type RecordField } from '../api/openapi/listing';
 import { isBlank } from '../values/blank';
-import { storedParameter } from '../mapping/locator';
+import { collectionPath, storedParameter } from '../mapping/locator';
 import type { NamesToAdd, OutputField, ReadingRun } from '../model';
 import { addNamesOption, simplifyProperty } from '../parameters/outputParameters';
 import { parseBoolean } from '../values/parsers';
@@ -20,11 +21,12 @@ export const outputField = (name: string): OutputField => ({ name, path: [name] 
  * @param description the fields of a record, and the names of those of a simplified one; empty if the service describes none
  * @throws Error in the user's words if records have none of the chosen fields
  */
-export function outputFieldsOf(
-	{ n8n, api }: ReadingRun,
+export async function outputFieldsOf(
+	run: ReadingRun,
 	item: number,
 	{ fields, summary }: Pick<ResourceDescription, 'fields' | 'summary'>,
-): OutputField[] | undefined {
+): Promise<OutputField[] | undefined> {
+	const { n8n, api } = run;
 	const value: unknown = n8n.getNodeParameter('options.outputFields', item, []);
 	const names = Array.isArray(value) ? value.map(String) : String(value).split(',');
 	const chosen = names.map((name) => name.trim()).filter((name) => name !== '');
@@ -32,7 +34,11 @@ export function outputFieldsOf(
 
 	const outputFields = chosen.flatMap((name) => outputFieldNamed(name, fields) ?? []);
 	if (outputFields.length === 0) throw new Error(`Output Fields: ${missingFieldsText(chosen)}`);
-	const unknown = chosen.filter((name) => !outputFields.some((field) => field.name === name));
+	const isCustom = (field: OutputField) => field.path[0] === allCustomFields && field.path.length > 1;
+	const custom = outputFields.some(isCustom) ? await readableCustomFields(api, collectionPath(run, item)).catch(() => undefined) : undefined;
+	const defined = custom?.notUnderstood.length === 0 ? [...custom.fields, ...custom.unwritable] : undefined;
+	const exists = (field: OutputField) => !defined || !isCustom(field) || defined.some(({ path: [, key] }) => key === field.path[1]);
+	const unknown = chosen.filter((name) => !outputFields.some((field) => field.name === name && exists(field)));
 	if (unknown.length > 0) api.notices.add(missingFieldsText(unknown));
 	return outputFields;
 }

@@ -118,7 +118,7 @@ async function readScope(n8n: ITriggerFunctions, api: Connection): Promise<{ sco
 	const queries = stored?.entered === entered ? (stored.queries as Query[]) : queriesOf((await readFilters(run, 'recordFilters', list))[0]!);
 	return {
 		eventTypes: matchingTypes.map(({ type }) => type.replace(/\{\w+\}/g, key)).sort(),
-		scope: { path, template: resource.path, list, filters: { entered, queries }, outputFields: outputFieldsOf(run, 0, description) },
+		scope: { path, template: resource.path, list, filters: { entered, queries }, outputFields: await outputFieldsOf(run, 0, description) },
 	};
 }
 
