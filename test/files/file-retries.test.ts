@@ -1,14 +1,17 @@
 import { alteredService, type Alteration } from '../support/altered-service.ts';
 import { useBinaryStore } from '../support/binary-store.ts';
 import { fileRuns, rowsOf } from '../support/file-runs.ts';
+import type { Setup } from '../support/node-runs.ts';
+import { filterRows } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { shortenWaits } from '../support/short-waits.ts';
+import { until } from '../support/until.ts';
 
 shortenWaits();
 
 const sandbox = useSandbox({ contacts: 0 });
 const service = alteredService(sandbox);
-const { importOf } = fileRuns(service, useBinaryStore());
+const { importOf, exportOf } = fileRuns(service, useBinaryStore());
 
 const contactsLike = async (email: string) =>
 	await sandbox.list(`contacts?limit=500&sort=email&email[contains]=${encodeURIComponent(email)}`);
@@ -90,5 +93,59 @@ describe('an import that failed', () => {
 		expect(json).toMatchObject({ rows: 6_000, unknown: 0 });
 		// Rows that the first attempt had not come to are written, too.
 		expect(json.created).toBeGreaterThanOrEqual(3_000);
+	});
+});
+
+describe('an export that failed', () => {
+	const named = (last_name: string) => ({ filters: filterRows({ last_name }), options: { outputFields: ['last_name'] } });
+	/** The first attempt fails when it asks for its job, which ends meanwhile. */
+	async function failedExport(last_name: string, ends: 'canceled' | 'completed'): Promise<Partial<Setup>> {
+		const again = { executionId: last_name, context: {} };
+		let job = '';
+		service.alter({
+			async request({ method, url }) {
+				if (method !== 'GET' || !url.pathname.startsWith('/v1/jobs')) return undefined;
+				job = url.pathname;
+				await until(async () => (await sandbox.read(job.slice('/v1/'.length))).status === 'completed');
+				return { status: 403, body: '{"code":"forbidden"}' };
+			},
+		});
+		await expect(exportOf(named(last_name), 'contact', again)).rejects.toMatchObject({ httpCode: '403' });
+		service.alter({ answer: (text, { url }) => (url.pathname === job ? text.replace('"completed"', `"${ends}"`) : text) });
+		return again;
+	}
+
+	test('is done again with other values, as of an expression with the time', async () => {
+		const again = await failedExport('Retried', 'completed');
+		await sandbox.create('contacts', { last_name: 'Other' });
+		expect((await exportOf(named('Other'), 'contact', again)).json).toMatchObject({ records: 1 });
+	});
+
+	test.each(['canceled', 'completed'] as const)('has the records of now if its job is %s', async (ends) => {
+		await sandbox.create('contacts', { last_name: ends });
+		const again = await failedExport(ends, ends);
+		await sandbox.create('contacts', { last_name: ends });
+		const { json } = await exportOf(named(ends), 'contact', again);
+		expect(json).toMatchObject({ records: 2 });
+		// A further attempt passes both jobs.
+		expect((await exportOf(named(ends), 'contact', again)).json.job).not.toBe(json.job);
+	});
+
+	test('finds its job again while that runs', async () => {
+		const again = { executionId: 'running', context: {} };
+		service.edit(({ path, body }) => {
+			if (path.startsWith('/v1/jobs/')) body.status = 'processing';
+		});
+		const impatient = { ...named('Running'), options: { maxWait: 1 } };
+		await expect(exportOf(impatient, 'contact', again)).rejects.toThrow('still running');
+		const jobs: unknown[] = [];
+		service.edit(({ path, body }) => {
+			if (!/^\/v1\/jobs\/\w+$/.test(path)) return;
+			jobs.push(body.id);
+			if (jobs.length === 1) body.status = 'processing';
+		});
+		const { json } = await exportOf(impatient, 'contact', again);
+		expect(new Set(jobs)).toEqual(new Set([json.job]));
+		expect(service.passed.filter((request) => request.startsWith('POST'))).toHaveLength(2);
 	});
 });

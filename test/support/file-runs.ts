@@ -39,8 +39,8 @@ export function fileRuns(sandbox: TestSandbox, store: BinaryStore) {
 		},
 
 		/** Exports a list. @returns the output, with the file as text */
-		async exportOf(more: IDataObject = {}, resource = 'contact') {
-			const { items, hints } = await run({ credential: sandbox.credential, parameters: exporting(more, resource) });
+		async exportOf(more: IDataObject = {}, resource = 'contact', setup: Partial<Setup> = {}) {
+			const { items, hints } = await run({ credential: sandbox.credential, parameters: exporting(more, resource), ...setup });
 			return { json: items[0]!.json, hints, items, text: await store.text(items[0]!.binary?.data) };
 		},
 	};

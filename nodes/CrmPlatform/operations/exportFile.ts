@@ -23,10 +23,11 @@ import { notationFor, type Region } from '../fields/readable';
 import { exportColumns, exportedCells, forPeople, writableFieldsIn } from '../reading/exportColumns';
 import { replaceIds, type IdReplacement } from '../lookUp/replaceIds';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
-import { readJobResults, endReason, startBackgroundJob, waitForJob, type StartedJob } from '../writing/backgroundJob';
+import { endedBefore, readJobResults, endReason, startBackgroundJob, waitForJob, type StartedJob } from '../writing/backgroundJob';
 import { eachItem } from '../schedule';
 import { describesFailure, problemOfItem } from '../api/http/problem';
 import { requireDescribed } from '../api/requireDescribed';
+import { keyDigest } from '../base/digest';
 import { idText } from '../base/json';
 import { wholeNumber } from '../base/numbers';
 
@@ -97,8 +98,7 @@ async function exportLists(run: NodeRun, item: number, listQueries: ListQuery[])
 	const { columns, listQuery, replacement } = plan;
 	const order = listQueries.length > 1 ? sortKeysOf(listQuery.list, listQuery.query) : [];
 	const needed = order.map(({ field }) => field);
-	const jobs = await inParallel(listQueries, async ({ query }, list) =>
-		await startExport(run, [item, ...(list > 0 ? [list] : [])], withNeededFields({ ...listQuery, query }, needed)));
+	const jobs = await inParallel(listQueries, async ({ query }) => await startExport(run, item, withNeededFields({ ...listQuery, query }, needed)));
 	const asOutput = recordOutput(listQuery);
 	let changedRows = 0;
 	const rowOf = (record: IDataObject): string => {
@@ -158,8 +158,11 @@ const wrongExport = (problem: string): Error =>
 
 type Export = StartedJob & { total: number };
 
-/** Starts the job that collects the records, and waits for its end. @param numbers which only this job has */
-async function startExport(run: NodeRun, numbers: number[], listQuery: ListQuery): Promise<Export> {
+/** More may come from a service that calls every job an earlier one. */
+const maxEarlierJobs = 50;
+
+/** Starts the job that collects the records, or finds that of an earlier attempt while it runs, and waits for its end. */
+async function startExport(run: NodeRun, item: number, listQuery: ListQuery): Promise<Export> {
 	const { list: { job: description }, path, query } = listQuery;
 	if (!description) {
 		throw new Error(
@@ -171,8 +174,16 @@ async function startExport(run: NodeRun, numbers: number[], listQuery: ListQuery
 	if (conflictingFilter !== undefined) {
 		throw new Error(`The CRM cannot filter an export by “${conflictingFilter}”. Remove the filter, or use Get Many.`);
 	}
-	const started = await startBackgroundJob(run, description, { query: { ...query, ...jobParameters } }, numbers);
-	const ended = await waitForJob(run, numbers[0]!, started);
+	const exported = { query: { ...query, ...jobParameters } };
+	const start = async (earlier: number): Promise<StartedJob> => {
+		const started = await startBackgroundJob(run, description, exported, [item, keyDigest(JSON.stringify(exported)), earlier]);
+		// It may have failed, and its records may have changed since. An export writes nothing, so it may run again.
+		if (!(await endedBefore(run, started))) return started;
+		if (earlier < maxEarlierJobs) return await start(earlier + 1);
+		throw new Error('This execution has started too many exports. Run the workflow again.');
+	};
+	const started = await start(0);
+	const ended = await waitForJob(run, item, started);
 	const total = wholeNumber(ended.total);
 	if (ended.status === 'completed' && total !== undefined) return { ...started, total };
 	throw new Error(

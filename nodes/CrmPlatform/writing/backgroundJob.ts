@@ -15,6 +15,8 @@ export interface StartedJob {
 	id: string;
 	/** Path of the job. */
 	path: string;
+	/** Whether an earlier request had started it. */
+	isReplayed?: boolean | undefined;
 }
 
 /**
@@ -31,9 +33,9 @@ export async function startBackgroundJob(
 	keyNumbers: number[],
 ): Promise<StartedJob> {
 	const { path } = description;
-	const { body } = await sendUnderKey(run, description, { method: 'POST', path, query, lines }, { keyNumbers });
+	const { body, isReplayed } = await sendUnderKey(run, description, { method: 'POST', path, query, lines }, { keyNumbers });
 	const id = idText(recordIn(body, path)?.id);
-	if (id !== undefined) return startedJob(description, id);
+	if (id !== undefined) return { ...startedJob(description, id), isReplayed };
 	throw new Error('The CRM started a job but returned no job ID. Check its jobs before you run this again.');
 }
 
@@ -46,7 +48,12 @@ const maxPause = 5_000;
 /** Small, so that the end is noticed soon: on average, after another tenth of the job's duration. */
 const pauseGrowth = 1.2;
 
-const endStatuses = ['completed', 'failed', 'canceled'];
+const readJob = async ({ api }: NodeRun, { path }: StartedJob): Promise<IDataObject> => recordIn((await api.send({ method: 'GET', path })).body, path) ?? {};
+
+const isEnd = ({ status }: IDataObject): boolean => ['completed', 'failed', 'canceled'].includes(String(status));
+
+/** Whether an earlier request had started a job, which ended before this one. */
+export const endedBefore = async (run: NodeRun, job: StartedJob): Promise<boolean> => job.isReplayed === true && isEnd(await readJob(run, job));
 
 /** Default Maximum Wait in seconds: the default of a request is too short for most jobs. */
 const maxJobTime = 3600;
@@ -57,16 +64,17 @@ const maxJobTime = 3600;
  * @returns the job
  * @throws Error in the user's words if it takes longer than the user's Maximum Wait, by default an hour
  */
-export async function waitForJob({ api, n8n }: NodeRun, item: number, { id, path }: StartedJob): Promise<IDataObject> {
+export async function waitForJob(run: NodeRun, item: number, started: StartedJob): Promise<IDataObject> {
+	const { api, n8n } = run;
+	const { id } = started;
 	const value: unknown = n8n.getNodeParameter('options.maxWait', item, null);
 	const maxSeconds = parseWholeNumber('Maximum Wait', value, { otherwise: maxJobTime });
 	const name = n8n.getNode().name;
 	const begun = systemClock.now();
 	for (let pause = firstPause; ; pause = Math.min(maxPause, pause * pauseGrowth)) {
-		const { body } = await api.send({ method: 'GET', path });
-		const job = recordIn(body, path) ?? {};
+		const job = await readJob(run, started);
 		if (job.status === 'completed') return job;
-		if (endStatuses.includes(String(job.status))) {
+		if (isEnd(job)) {
 			n8n.logger.warn(`${name}: ${id} is ${String(job.status)}: ${endReason(job) ?? 'the CRM gives no reason'}`);
 			return job;
 		}
