@@ -21,6 +21,14 @@ describe('an export', () => {
 		expect(text).toBe('\uFEFFLast Name,Email\r\nA,a@export.example\r\nB,b@export.example\r\n');
 	});
 
+	test.each([
+		['-created_at', false],
+		['last_name,created_at', true],
+	])('sorted by %s is told that records which change meanwhile may be missing: %s', async (sort, isTold) => {
+		const { hints } = await exportOf({ filters: filterRows({ email: 'nobody@order.example' }), options: { sort } });
+		expect(hints.join().includes('changed during the export')).toBe(isTold);
+	});
+
 	test('removes NUL characters, which CSV cannot contain, and reports it: the file can be imported again', async () => {
 		await sandbox.create('contacts', { last_name: 'a\u0000b', email: 'n@nul.example' });
 		const reading = { filters: filterRows({ 'email[contains]': 'nul.example' }), options: { outputFields: ['last_name', 'email'] } };

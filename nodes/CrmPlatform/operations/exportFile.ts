@@ -96,8 +96,12 @@ async function exportLists(run: NodeRun, item: number, listQueries: ListQuery[])
 	const { n8n } = run;
 	const plan = await exportPlan(run, item, listQueries[0]!);
 	const { columns, listQuery, replacement } = plan;
-	const order = listQueries.length > 1 ? sortKeysOf(listQuery.list, listQuery.query) : [];
-	const needed = order.map(({ field }) => field);
+	const order = sortKeysOf(listQuery.list, listQuery.query);
+	const needed = listQueries.length > 1 ? order.map(({ field }) => field) : [];
+	const changing = order.map(({ field }) => field).filter((field) => !['id', listQuery.list.created?.field].includes(field));
+	if (changing.length > 0) {
+		run.api.notices.add(`Sorted by ${changing.join(', ')}: a record that is changed during the export may be missing, or be there twice. Sort by the time of creation to prevent that.`);
+	}
 	const jobs = await inParallel(listQueries, async ({ query }) => await startExport(run, item, withNeededFields({ ...listQuery, query }, needed)));
 	const asOutput = recordOutput(listQuery);
 	let changedRows = 0;
