@@ -23,8 +23,8 @@ import { allKept, notWritten, type RecordUndo, withCopies, withExplanations, wit
 interface Course {
 	run: NodeRun;
 	logged: LoggedChanges;
-	/** In the order of the plan. */
-	steps: UndoStep[];
+	/** As they are now, by the keys of their records, in the order of the plan. */
+	steps: Map<string, UndoStep>;
 }
 
 /**
@@ -35,7 +35,7 @@ interface Course {
  * @throws NodeApiError if the service stops answering; the next undo continues
  */
 export async function writeUndos(run: NodeRun, logged: LoggedChanges, planned: RecordUndo[]): Promise<RecordUndo[]> {
-	const steps = planned.map((undo) => new UndoStep(undo));
+	const steps = new Map(planned.map((undo) => [undo.history.key, firstStep(undo)]));
 	const course: Course = { run, logged, steps };
 	try {
 		for (let isMoving = true; isMoving; ) {
@@ -44,18 +44,18 @@ export async function writeUndos(run: NodeRun, logged: LoggedChanges, planned: R
 			const areCreated = await write(course, readySteps(course, 'create'));
 			isMoving = areUpdated || areDeleted || areCreated || (await writeDeadlocked(course));
 		}
-		for (const step of steps) while (step.state === 'incomplete') await write(course, [step]);
+		for (const key of steps.keys()) while (steps.get(key)!.state === 'incomplete') await write(course, [steps.get(key)!]);
 		await logged.catchUp();
 	} catch (error) {
-		run.api.notices.add(howFar(steps));
+		run.api.notices.add(howFar([...steps.values()]));
 		throw error as Error;
 	}
-	return steps.map(finalResult);
+	return [...steps.values()].map(finalResult);
 }
 
 /** The steps with an action that are still to be written, but for what completes them at the end. */
 const pendingSteps = ({ steps }: Course, action: RecordUndo['action']): UndoStep[] =>
-	steps.filter((step) => step.isPending && step.planned.action === action);
+	[...steps.values()].filter((step) => isPending(step) && step.planned.action === action);
 
 const keysOf = (steps: UndoStep[]): ReadonlySet<string> => new Set(steps.map(({ planned }) => planned.history.key));
 
@@ -87,7 +87,7 @@ async function deleteUnlinked(course: Course): Promise<boolean> {
 
 /** The deletions of records to which nothing links, divided into requests; only the first one if all are linked in a circle. */
 function nextDeletions({ logged: { links }, steps }: Course, pending: UndoStep[]): UndoStep[][] {
-	const linkedKeys = links.linkedKeys(steps.map(({ reported }) => reported), 'now');
+	const linkedKeys = links.linkedKeys([...steps.values()].map(({ reported }) => reported), 'now');
 	const deletable = pending.filter(({ planned }) => !linkedKeys.has(planned.history.key));
 	const linkedByOthers = new Set(deletable.flatMap(({ planned }) => links.linkedFrom(planned.history)));
 	const unlinked = deletable.filter(({ planned }) => !linkedByOthers.has(planned.history.key));
@@ -102,9 +102,7 @@ function nextDeletions({ logged: { links }, steps }: Course, pending: UndoStep[]
 
 /** Writes some of the steps that all wait for each other, without what they wait for. @returns whether any of them made progress */
 async function writeDeadlocked(course: Course): Promise<boolean> {
-	const steps = stepsToForce(course);
-	for (const step of steps) step.state = 'forced';
-	return await write(course, steps);
+	return await write(course, stepsToForce(course).map((step) => ({ ...step, state: 'forced' })));
 }
 
 function stepsToForce(course: Course): UndoStep[] {
@@ -133,12 +131,12 @@ async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
 	for (const step of steps) {
 		const toSend = course.logged.links.withLiveLinks(step.toWrite);
 		const { action, history: { collection } } = toSend;
-		const isEmpty = !action || (action === 'update' && step.changesIn(toSend).length === 0);
-		if (isEmpty) step.end(toSend);
+		const isEmpty = !action || (action === 'update' && changesLeft(step, toSend).length === 0);
+		if (isEmpty) course.steps.set(step.planned.history.key, ended(step, toSend));
 		else getOrCreate(requests, `${action} ${collection}`, () => []).push({ step, toSend });
 	}
 	for (const together of requests.values()) await send(course, together);
-	return steps.some(({ state }) => state !== 'taken');
+	return steps.some(({ planned }) => course.steps.get(planned.history.key)!.state !== 'taken');
 }
 
 /**
@@ -147,7 +145,7 @@ async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
  *
  * @throws Error that concerns not only this record or record type
  */
-async function send({ run, logged }: Course, together: Sending[]): Promise<void> {
+async function send({ run, logged, steps }: Course, together: Sending[]): Promise<void> {
 	const { action, history: { collection }, fields } = together[0]!.toSend;
 	const description = fields.description?.[action!];
 	const signal = run.n8n.getExecutionCancelSignal();
@@ -160,9 +158,10 @@ async function send({ run, logged }: Course, together: Sending[]): Promise<void>
 		const answer = answers[i];
 		if (isFatal(answer)) throw answer;
 		if (!answer) continue;
-		step.takeAnswer(toSend, answer);
-		const { newId } = step.reported;
-		if (newId !== undefined) logged.links.addNewId(toSend.history.key, newId);
+		const { key } = toSend.history;
+		const next = afterAnswer(step, toSend, answer);
+		steps.set(key, next);
+		if (next.reported.newId !== undefined) logged.links.addNewId(key, next.reported.newId);
 	}
 	if (signal?.aborted) throw new Error('The execution was canceled');
 }
@@ -171,28 +170,29 @@ function writeOf({ step, toSend }: Sending): ChangeWrite {
 	const { action, record, history: { deletion } } = toSend;
 	if (action === 'delete') return { record: record! };
 	const patch: IDataObject = {};
-	for (const { field, to } of step.changesIn(toSend)) setField(patch, field, to ?? null);
+	for (const { field, to } of changesLeft(step, toSend)) setField(patch, field, to ?? null);
 	return action === 'create' ? { patch, keySubject: deletion!.event } : { patch, record: record! };
 }
 
 /** Whether an answer is an error with which writes of other record types would fail, too. */
 const isFatal = (answer: unknown): answer is Error => answer instanceof Error && !isRefused(answer);
 
-function finalResult({ isPending, reported }: UndoStep): RecordUndo {
+function finalResult(step: UndoStep): RecordUndo {
+	const { reported } = step;
 	const { action, newId } = reported;
-	if (isPending && action === 'delete') return notWritten(reported, explain('linkedSince'));
+	if (isPending(step) && action === 'delete') return notWritten(reported, explain('linkedSince'));
 	// Another undo may have created the same record at the same time.
 	return action === 'create' && newId !== undefined ? withCopies(reported) : reported;
 }
 
 function howFar(steps: UndoStep[]): string {
-	const writtenCount = steps.filter(({ isPending, reported }) => !isPending && reported.action).length;
+	const writtenCount = steps.filter((step) => !isPending(step) && step.reported.action).length;
 	const plannedCount = steps.filter(({ planned }) => planned.action).length;
 	return `The undo stopped. About ${writtenCount} of ${plannedCount} records were written. Run it again: it continues with the rest.`;
 }
 
 /** A planned undo on its way to what the output says of it. */
-class UndoStep {
+interface UndoStep {
 	readonly planned: RecordUndo;
 	/**
 	 * - `waiting`: to be written when the records exist that it links to
@@ -201,67 +201,55 @@ class UndoStep {
 	 * - `incomplete`: was forced; when all others are done, what it lacks is to be written
 	 * - `done`: not to be written any more
 	 */
-	state: 'waiting' | 'taken' | 'forced' | 'incomplete' | 'done';
+	readonly state: 'waiting' | 'taken' | 'forced' | 'incomplete' | 'done';
 	/** As planned, but without the values that the CRM has refused. */
-	toWrite: RecordUndo;
+	readonly toWrite: RecordUndo;
 	/** What the output says: until the CRM has answered, the plan. */
-	reported: RecordUndo;
+	readonly reported: RecordUndo;
 	/** If a value is taken: the id of the record that has it, if the CRM reports it. */
-	takenBy: string | undefined;
+	readonly takenBy?: string | undefined;
 	/** The changes that the CRM has accepted. */
-	private accepted: FieldChange[] = [];
-
-	constructor(planned: RecordUndo) {
-		this.planned = planned;
-		this.state = planned.action === undefined ? 'done' : 'waiting';
-		this.toWrite = planned;
-		this.reported = planned;
-	}
-
-	/** Whether it is still to be written, but for what completes it at the end. */
-	get isPending(): boolean {
-		return this.state !== 'done' && this.state !== 'incomplete';
-	}
-
-	/** The changes of an undo that the CRM has not accepted yet. */
-	changesIn({ changes }: RecordUndo): FieldChange[] {
-		return changes.filter(({ field, to, kept }) => !kept && !this.accepted.some((change) => change.field === field && hasSameValue(change.to, to)));
-	}
-
-	/** @param sent what was written, without links to missing records */
-	takeAnswer(sent: RecordUndo, answer: IDataObject | Error): void {
-		if (!(answer instanceof Error)) {
-			this.accepted = this.changesIn(sent);
-			// What completes a creation is sent as an update.
-			this.reported = asStored({ ...sent, action: this.planned.action! }, answer);
-			return this.end(this.reported);
-		}
-		const refused: RecordUndo = { ...sent, action: undefined, changes: allKept(sent.changes), ...explainRefusal(sent, answer) };
-		if (changedSinceRead(answer) !== undefined) return this.end(refused);
-		const isForced = this.state === 'forced' || this.state === 'incomplete';
-		const isTaken = !isForced && isValueTaken(sent, answer);
-		const toWrite = isTaken ? this.toWrite : withoutRefusedValues(this.toWrite, answer);
-		if (!toWrite.action) return this.end(refused);
-		this.toWrite = toWrite;
-		this.report(refused);
-		if (isTaken) this.takenBy = idText(refusalDetails(answer).existing_id);
-		if (!isForced) this.state = isTaken ? 'taken' : 'waiting';
-	}
-
-	/** Ends when nothing is left to write. If it was forced and its record exists, what it lacks is yet to be written. */
-	end(result: RecordUndo): void {
-		const { record, newId } = result;
-		this.report(result);
-		const isIncomplete = this.state === 'forced' && record !== undefined;
-		if (isIncomplete) this.toWrite = { ...this.planned, action: 'update', record, newId };
-		this.state = isIncomplete ? 'incomplete' : 'done';
-	}
-
-	/** What cannot be completed stays reported as it is. */
-	private report(result: RecordUndo): void {
-		if (this.state !== 'incomplete') this.reported = result;
-	}
+	readonly accepted: FieldChange[];
 }
+
+const firstStep = (planned: RecordUndo): UndoStep =>
+	({ planned, state: planned.action === undefined ? 'done' : 'waiting', toWrite: planned, reported: planned, accepted: [] });
+
+/** Whether it is still to be written, but for what completes it at the end. */
+const isPending = ({ state }: UndoStep): boolean => state !== 'done' && state !== 'incomplete';
+
+/** The changes of an undo that the CRM has not accepted yet. */
+const changesLeft = ({ accepted }: UndoStep, { changes }: RecordUndo): FieldChange[] =>
+	changes.filter(({ field, to, kept }) => !kept && !accepted.some((change) => change.field === field && hasSameValue(change.to, to)));
+
+/** @param sent what was written, without links to missing records */
+function afterAnswer(step: UndoStep, sent: RecordUndo, answer: IDataObject | Error): UndoStep {
+	if (!(answer instanceof Error)) {
+		// What completes a creation is sent as an update.
+		const reported = asStored({ ...sent, action: step.planned.action! }, answer);
+		return ended({ ...step, reported, accepted: changesLeft(step, sent) }, reported);
+	}
+	const refused: RecordUndo = { ...sent, action: undefined, changes: allKept(sent.changes), ...explainRefusal(sent, answer) };
+	if (changedSinceRead(answer) !== undefined) return ended(step, refused);
+	const isForced = step.state === 'forced' || step.state === 'incomplete';
+	const isTaken = !isForced && isValueTaken(sent, answer);
+	const toWrite = isTaken ? step.toWrite : withoutRefusedValues(step.toWrite, answer);
+	if (!toWrite.action) return ended(step, refused);
+	const next = { ...withReport(step, refused), toWrite };
+	if (isTaken) return { ...next, state: 'taken', takenBy: idText(refusalDetails(answer).existing_id) };
+	return isForced ? next : { ...next, state: 'waiting' };
+}
+
+/** A step ends when nothing is left to write. If it was forced and its record exists, what it lacks is yet to be written. */
+function ended(step: UndoStep, result: RecordUndo): UndoStep {
+	const { record, newId } = result;
+	const next = withReport(step, result);
+	if (step.state !== 'forced' || record === undefined) return { ...next, state: 'done' };
+	return { ...next, state: 'incomplete', toWrite: { ...step.planned, action: 'update', record, newId } };
+}
+
+/** What cannot be completed stays reported as it is. */
+const withReport = (step: UndoStep, reported: RecordUndo): UndoStep => (step.state === 'incomplete' ? step : { ...step, reported });
 
 function explainRefusal(sent: RecordUndo, refusal: Error): Explanation {
 	if (sent.action === 'delete' && isNotFound(refusal)) return explain('alreadyGone');
