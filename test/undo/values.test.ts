@@ -191,6 +191,15 @@ describe('in a list of records, whoever changed an entry last decides about it',
 		await as('d1', op.deleteRecord('contact', id));
 		expect(await record('contacts', newIdOf(await undo('d1'), id))).toMatchObject({ tag_ids: [hers] });
 	});
+
+	test('a deleted record is created again with the main contact that its list still has', async () => {
+		const [first, mine, hers] = await Promise.all(['K', 'L', 'M'].map(async (last_name) => (await add('contacts', { last_name })).id));
+		const { id } = await add('deals', { title: 'Deleted', contact_id: first!, contact_ids: [first!] });
+		await as('d2', op.update('deal', id, { contact_id: mine!, contact_ids: JSON.stringify([mine, first]) }));
+		await person(`deals/${id}`, { contact_ids: [mine, first, hers] });
+		await as('d2', op.deleteRecord('deal', id));
+		expect(await record('deals', newIdOf(await undo('d2'), id))).toMatchObject({ contact_id: first, contact_ids: [first, hers] });
+	});
 });
 
 describe('a value in two fields, of which a person has changed one between two writes of the workflow', () => {
@@ -214,6 +223,20 @@ describe('a value in two fields, of which a person has changed one between two w
 		expect(results(await undo('b2'))).toEqual(['conflict']);
 		expect(await record('deals', id)).toMatchObject({ contact_id: k2, contact_ids: [k2, k3] });
 	});
+});
+
+test('a deleted record is created again with a value that somebody else changed unseen', async () => {
+	const { id } = await add('contacts', { last_name: 'Unseen', job_title: 'Poet' });
+	await as('d3', op.update('contact', id, { job_title: 'Wrong' }));
+	await person(`contacts/${id}`, { job_title: 'Theirs' });
+	await as('d3', op.deleteRecord('contact', id));
+	service.edit(({ path, body }) => {
+		if (!path.startsWith('/v1/events')) return;
+		for (const { type, data: { object } } of body.data as Array<{ type: string; data: { object: IDataObject } }>) {
+			if (type === 'contact.updated' && object.job_title === 'Theirs') object.id = 'con_unseen';
+		}
+	});
+	expect(await record('contacts', newIdOf(await undoing(service).undo('d3'), id))).toMatchObject({ job_title: 'Theirs' });
 });
 
 describe('a value that the CRM now refuses', () => {

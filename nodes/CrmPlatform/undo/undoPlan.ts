@@ -106,12 +106,12 @@ function planRecreated(toUndo: RecordToUndo, { id: newId, record, changed }: Liv
 	const ownNames = writableNames(toUndo).filter((name) => !history.fieldHistories.get(name)!.othersSince);
 	const differing = allKept(restoringChanges(toUndo, rules, ownNames, record).changes);
 	// Of the other fields, it gets what it lacks, such as a link to a record that did not exist then.
-	const target = recordBeforeChanges(toUndo, rules);
-	for (const [name, value] of fieldEntries(target)) setField(target, name, withSubstitutes(rules.newIds, fields.linkField(name), value));
+	const restored = recordBeforeChanges(toUndo, rules);
+	for (const [name, value] of fieldEntries(restored)) setField(restored, name, withSubstitutes(rules.newIds, fields.linkField(name), value));
 	const decidedNames = new Set([...ownNames, ...changed]);
 	const isLacking = ({ field }: FieldChange) =>
 		!decidedNames.has(eventName(field)) && fields.canWrite('create', field) && fields.canWrite('update', field);
-	const lacking = fields.compare.difference(record, target).changes.filter(isLacking);
+	const lacking = fields.compare.difference(record, restored).changes.filter(isLacking);
 	const undo = { ...toUndo, newId, changes: [...differing, ...lacking] };
 	const planned: RecordUndo = lacking.length > 0
 		? { ...undo, result: 'undone', action: 'update', record }
@@ -159,16 +159,17 @@ function restoringChanges(
 	toUndo: RecordToUndo, rules: UndoRules, names: string[], record: IDataObject,
 ): { changes: FieldChange[]; explanations: Explanation[] } {
 	const { compare } = toUndo.fields;
-	const restorations = new Map(names.map((name) => [name, restorationOf(toUndo, name, fieldValue(record, name) ?? null, rules)]));
-	const [asChanged, target]: [IDataObject, IDataObject] = [{}, {}];
+	const restorations = restorationsOf(toUndo, names, record, rules);
+	const [asChanged, restored]: [IDataObject, IDataObject] = [{}, {}];
 	for (const [name, restoration] of restorations) {
 		setField(asChanged, name, restoration.asChanged);
-		setField(target, name, patchReplacing(fieldValue(record, name), restoration.target));
+		setField(restored, name, patchReplacing(fieldValue(record, name), restoration.restored));
 	}
 	// Of an object, the changes to undo may have changed only some members.
 	const wasChanged = ({ field, to }: FieldChange) => !compare.isSame(field, fieldValue(asChanged, field), to);
-	const changes = compare.difference(record, target).changes.filter(wasChanged);
-	const keptBecause = rules.takesPrecedence ? new Map<string, KeepingReason>() : reasonsToKeep(changes, toUndo, restorations);
+	const changes = compare.difference(record, restored).changes.filter(wasChanged);
+	const changedNames = new Set(changes.map(({ field }) => eventName(field)));
+	const keptBecause = reasonsToKeep(rules.takesPrecedence ? [] : changedNames, toUndo, restorations);
 	const explanations = keepingReasons.flatMap((reason) => {
 		const keptFields = changes.flatMap(({ field }) => (keptBecause.get(eventName(field)) === reason ? [field] : []));
 		return keptFields.length > 0 ? [explain(reason, keptFields.join(', '))] : [];
@@ -179,15 +180,18 @@ function restoringChanges(
 
 /** What the undo of a field changes. */
 interface Restoration {
-	/** The field after the changes to undo; a list that others have changed, too, as it is now. */
+	/** The field after the changes to undo; a contested list, as it is now. */
 	asChanged: unknown;
 	/** The field as it is to become. */
-	target: unknown;
-	/** Whether someone else has changed it since, so that it is kept unless the undo takes precedence. */
+	restored: unknown;
+	/** Whether someone else has changed it since, so that it is kept unless the undo takes precedence; of a contested list, all that would be undone. */
 	isChangedSince: boolean;
-	/** A list of links that others have changed, too, with only those entries undone that nobody else has changed. */
-	sharedList?: unknown[];
+	/** Whether it is a list of links that others have changed, too: each entry is undone or kept by itself. */
+	isContestedList: boolean;
 }
+
+const restorationsOf = (toUndo: RecordToUndo, names: string[], record: IDataObject, rules: UndoRules): ReadonlyMap<string, Restoration> =>
+	new Map(names.map((name) => [name, restorationOf(toUndo, name, fieldValue(record, name), rules)]));
 
 /** @param current the value of the field now */
 function restorationOf({ history, fields }: RecordToUndo, name: string, current: unknown, rules: UndoRules): Restoration {
@@ -195,19 +199,17 @@ function restorationOf({ history, fields }: RecordToUndo, name: string, current:
 	const link = fields.linkField(name);
 	const [before, asChanged, now] = [fieldHistory.before, fieldHistory.after, current].map((value) => withSubstitutes(rules.newIds, link, value));
 	const isAsChanged = fields.compare.isSame(name, now, asChanged);
-	const isShared = lastByOthers(fieldHistory) !== undefined || !isAsChanged;
-	if (link && Array.isArray(now) && isShared) return sharedListRestoration(link, fieldHistory, now, rules);
-	return { asChanged, target: before, isChangedSince: fieldHistory.othersSince !== undefined || !isAsChanged };
+	const isContested = lastByOthers(fieldHistory) !== undefined || !isAsChanged;
+	if (link && Array.isArray(now) && isContested) return contestedRestoration(link, fieldHistory, now, rules);
+	return { asChanged, restored: before, isChangedSince: fieldHistory.othersSince !== undefined || !isAsChanged, isContestedList: false };
 }
 
-/** Of a list of links that others have changed, too, each entry is undone or kept by itself. */
-function sharedListRestoration(link: Field, fieldHistory: FieldHistory, now: unknown[], { takesPrecedence, newIds }: UndoRules): Restoration {
+function contestedRestoration(link: Field, fieldHistory: FieldHistory, now: unknown[], { takesPrecedence, newIds }: UndoRules): Restoration {
 	const moved = movedEntries(fieldHistory).map((each) => ({ ...each, entry: withSubstitutes(newIds, link, each.entry) }));
 	const entries = entriesAsChanged(now, moved);
-	const restored = entries.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
-	const isChangedSince = restored.length === 0 && entries.length > 0;
-	const sharedList = withEntriesUndone(now, restored);
-	return { asChanged: now, target: isChangedSince ? withEntriesUndone(now, entries) : sharedList, isChangedSince, sharedList };
+	const undone = entries.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
+	const isChangedSince = undone.length === 0 && entries.length > 0;
+	return { asChanged: now, restored: withEntriesUndone(now, isChangedSince ? entries : undone), isChangedSince, isContestedList: true };
 }
 
 interface EntryUndo {
@@ -235,25 +237,33 @@ function withEntriesUndone(list: unknown[], entries: EntryUndo[]): unknown[] {
 	return [...list.filter((entry) => !addedKeys.has(canonicalText(entry))), ...entries.flatMap(({ isIn, entry }) => (isIn ? [] : [entry]))];
 }
 
-/** Why fields keep their values, of those that would change: each for itself, and those that the CRM changes with them. */
-function reasonsToKeep(changes: FieldChange[], toUndo: RecordToUndo, restorations: ReadonlyMap<string, Restoration>): Map<string, KeepingReason> {
+/** Why some of these fields keep their values: each for itself, and those that the CRM changes with them. */
+function reasonsToKeep(
+	names: Iterable<string>, toUndo: RecordToUndo, restorations: ReadonlyMap<string, Restoration>,
+): ReadonlyMap<string, KeepingReason> {
 	const { fields } = toUndo;
 	const reasons = new Map<string, KeepingReason>();
-	for (const name of new Set(changes.map(({ field }) => eventName(field)))) {
-		const { isChangedSince, sharedList, target } = restorations.get(name)!;
+	for (const name of names) {
+		const { isChangedSince, isContestedList, restored } = restorations.get(name)!;
 		// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
-		const id = idText(target);
-		const isMissing = (other: string) => id !== undefined && restorations.get(other)?.sharedList?.map(idText).includes(id) === false;
+		const id = idText(restored);
+		const isMissing = (other: string) => {
+			const list = restorations.get(other);
+			return id !== undefined && list?.isContestedList && !entriesLeft(list).map(idText).includes(id);
+		};
 		if (isChangedSince) reasons.set(name, 'fieldsChangedSince');
 		else if (fields.dependentFields(name).some(isMissing)) reasons.set(name, 'missingInList');
-		else if (!sharedList && isTiedToOthers(toUndo, name)) reasons.set(name, 'fieldsTied');
+		else if (!isContestedList && isTiedToOthers(toUndo, name)) reasons.set(name, 'fieldsTied');
 	}
 	for (const name of fields.withDependents([...reasons.keys()])) {
 		// If a list is kept as a whole, it is what others have changed that counts.
-		if (!reasons.has(name)) reasons.set(name, restorations.get(name)?.sharedList ? 'fieldsChangedSince' : 'fieldsTied');
+		if (!reasons.has(name)) reasons.set(name, restorations.get(name)?.isContestedList ? 'fieldsChangedSince' : 'fieldsTied');
 	}
 	return reasons;
 }
+
+/** A contested list as it becomes unless the undo takes precedence. */
+const entriesLeft = ({ isChangedSince, asChanged, restored }: Restoration) => (isChangedSince ? asChanged : restored) as unknown[];
 
 /**
  * Whether others have changed, after the first change of a field that is to be undone, another one that the CRM changes with
@@ -268,15 +278,13 @@ function isTiedToOthers({ history: { fieldHistories }, fields }: RecordToUndo, n
 
 /** The deleted record with the values from before the changes to undo. Those that others have changed are as it had them last. */
 function recordBeforeChanges(toUndo: RecordToUndo, rules: UndoRules): IDataObject {
-	const { history, fields } = toUndo;
+	const { history } = toUndo;
 	const record = { ...history.deletion!.record };
 	const names = [...history.fieldHistories.keys()];
-	const keptNames = fields.withDependents(names.filter((name) =>
-		history.fieldHistories.get(name)!.othersSince !== undefined || isTiedToOthers(toUndo, name)));
-	for (const name of names) {
-		const { sharedList, target } = restorationOf(toUndo, name, fieldValue(record, name), rules);
-		if (sharedList) setField(record, name, sharedList);
-		else if (!keptNames.has(name)) setField(record, name, target);
+	const restorations = restorationsOf(toUndo, names, record, rules);
+	const keptBecause = reasonsToKeep(names, toUndo, restorations);
+	for (const [name, { isContestedList, isChangedSince, restored }] of restorations) {
+		if (isContestedList ? !isChangedSince : !keptBecause.has(name)) setField(record, name, restored);
 	}
 	return record;
 }
