@@ -64,16 +64,10 @@ export interface RecordHistory extends Pick<LoggedEvent, 'id' | 'key'>, Pick<Eve
 	/** The records that undos have created in its place, the earliest first. */
 	recreations: Recreation[];
 	/** The record after its last event, whoever caused it: at least its version and these fields. Absent if it was deleted. */
-	current?: IDataObject | undefined;
+	lastLogged?: IDataObject | undefined;
 	/** Why it cannot be undone. */
 	notUndoable?: Explanation;
 }
-
-export type LivingRecreation = Recreation & { record: IDataObject };
-
-/** The existing record that an undo, whoever ran it, has created in place of a deleted one. */
-export const livingRecreation = ({ recreations }: RecordHistory) =>
-	recreations.find((recreation): recreation is LivingRecreation => recreation.record !== undefined);
 
 /** The histories of the records to undo, as far as the log was read. */
 export class RecordHistories {
@@ -103,7 +97,7 @@ export class RecordHistories {
 		const concerned = history ?? recreated?.history;
 		if (concerned && by === 'others') addFieldChanges(concerned, logged, originalIds);
 		if (concerned && cause.origin?.purpose === 'erase') concerned.notUndoable ??= explain('madeAnonymous');
-		if (history) history.current = change === 'deleted' ? undefined : namedFields(event.data.object, history.fieldHistories.keys());
+		if (history) history.lastLogged = change === 'deleted' ? undefined : namedFields(event.data.object, history.fieldHistories.keys());
 		if (recreated) {
 			recreated.recreation.record = change === 'deleted' ? undefined : event.data.object;
 			for (const name of event.data.changed) recreated.recreation.changed.add(name);
@@ -133,7 +127,7 @@ export class RecordHistories {
 
 /** Whether an event such as `deal.won` accompanies the one that describes the change. */
 function accompaniesChange({ event: { data }, meaning: { change, notUndoable } }: LoggedEvent, history: RecordHistory | undefined): boolean {
-	const record = history?.current ?? history?.deletion?.record;
+	const record = history?.lastLogged ?? history?.deletion?.record;
 	return change === undefined && notUndoable === undefined && record !== undefined && versionNumber(record) === versionNumber(data.object);
 }
 
@@ -185,7 +179,7 @@ interface ValueHistory {
 	after: unknown;
 	/** Sequence of the change that replaced `before`. */
 	firstSequence: number;
-	/** Sequence of the last change by someone else before that; for one that the credential does not see, of the change after it. */
+	/** Sequence of the event that shows that someone else had changed it before that: their last one or, if it is not visible, the next. */
 	othersBefore: number | undefined;
 	/** Sequence of the last change by someone else since, unless an undo has taken it back. */
 	othersSince?: number | undefined;
@@ -195,9 +189,6 @@ export interface FieldHistory extends ValueHistory {
 	/** For a list: its entries that the changes to undo have moved, each with the history of whether the list contains it. */
 	entries: ReadonlyMap<string, { entry: unknown; moves: ValueHistory }>;
 }
-
-/** Sequence of the last change of a field by someone else since the first change to undo. */
-export const lastByOthers = ({ othersBefore, othersSince }: FieldHistory): number | undefined => othersSince ?? othersBefore;
 
 interface ValueChange {
 	isToUndo: boolean;

@@ -10,9 +10,7 @@ import { recordsById } from '../lookUp/byId';
 import { includingDeleted, isDeletedIn } from '../lookUp/recordList';
 import type { LoggedChanges } from './loggedChanges';
 import { explain, type Explanation } from './reasons';
-import {
-	type FieldHistory, lastByOthers, type LivingRecreation, livingRecreation, type RecordHistory, recordKey, type Substitutes, withSubstitutes,
-} from './recordHistories';
+import { type FieldHistory, type RecordHistory, recordKey, type Substitutes, withSubstitutes } from './recordHistories';
 import { allKept, notWritten, type RecordToUndo, type RecordUndo, withCopies, withExplanations } from './recordUndo';
 import type { UndoChoices } from './undoForm';
 
@@ -49,7 +47,7 @@ export async function planUndo(
  * that becomes invisible is reported as deleted, too.
  */
 async function readInvisible(api: Connection, histories: RecordHistory[]): Promise<ReadonlySet<string>> {
-	const gone = histories.filter(({ notUndoable, current }) => notUndoable === undefined && !current);
+	const gone = histories.filter(({ notUndoable, lastLogged }) => notUndoable === undefined && !lastLogged);
 	const invisible = new Set(gone.map(({ key }) => key));
 	for (const [collection, template] of new Map(gone.map((history) => [history.collection, history.template]))) {
 		const { list } = (await api.describe(template)) ?? {};
@@ -63,17 +61,17 @@ async function readInvisible(api: Connection, histories: RecordHistory[]): Promi
 
 /** The first case that applies. */
 function planRecord(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
-	const { notUndoable, deletion, current, isCreated } = toUndo.history;
+	const { notUndoable, deletion, lastLogged, isCreated } = toUndo.history;
 	if (notUndoable) return notWritten(toUndo, notUndoable);
-	if (deletion && current) return notWritten(toUndo, explain('existsAgain'));
+	if (deletion && lastLogged) return notWritten(toUndo, explain('existsAgain'));
 	if (isCreated) return planCreated(toUndo, rules);
 	return deletion ? planDeleted(toUndo, rules) : planChanged(toUndo, rules);
 }
 
 /** A record that the changes to undo created is deleted. */
 function planCreated(toUndo: RecordToUndo, { takesPrecedence, isSightLimited, invisible }: UndoRules): RecordUndo {
-	const { current, fieldHistories, key } = toUndo.history;
-	if (!current) {
+	const { lastLogged, fieldHistories, key } = toUndo.history;
+	if (!lastLogged) {
 		const recreation = livingRecreation(toUndo.history);
 		if (!recreation || recreation.isToUndo) return notWritten(toUndo, explain(invisible.has(key) ? 'invisible' : 'alreadyGone'));
 		return notWritten(toUndo, explain('recreationKept', recreation.id), recreation.id);
@@ -81,7 +79,7 @@ function planCreated(toUndo: RecordToUndo, { takesPrecedence, isSightLimited, in
 	const isChangedSince = [...fieldHistories.values()].some((field) => lastByOthers(field) !== undefined);
 	if (isChangedSince && !takesPrecedence) return notWritten(toUndo, explain('changedSince'));
 	if (isSightLimited && !takesPrecedence) return notWritten(toUndo, explain('maybeLinked'));
-	return { ...toUndo, result: 'undone', changes: [], action: 'delete', record: current };
+	return { ...toUndo, result: 'undone', changes: [], action: 'delete', record: lastLogged };
 }
 
 /** A record that the changes to undo deleted is created again, with the values from before them. */
@@ -98,6 +96,12 @@ function planDeleted(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
 	const notSent = changes.filter((change) => !isSent(change) && fields.canWrite('update', change.field));
 	return { ...toUndo, result: 'undone', changes: changes.filter(isSent), notSent, action: 'create' };
 }
+
+type LivingRecreation = RecordHistory['recreations'][number] & { record: IDataObject };
+
+/** The existing record that an undo, whoever ran it, has created in place of a deleted one. */
+const livingRecreation = ({ recreations }: RecordHistory) =>
+	recreations.find((recreation): recreation is LivingRecreation => recreation.record !== undefined);
 
 /** A record that an undo has created again gets what that undo could not restore. Values that have changed since are kept. */
 function planRecreated(toUndo: RecordToUndo, { id: newId, record, changed }: LivingRecreation, rules: UndoRules): RecordUndo {
@@ -124,9 +128,9 @@ function planRecreated(toUndo: RecordToUndo, { id: newId, record, changed }: Liv
  * created it again, its fields are restored there.
  */
 function planChanged(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
-	const { current, fieldHistories, key } = toUndo.history;
-	const recreation = current ? undefined : livingRecreation(toUndo.history);
-	const record = current ?? recreation?.record;
+	const { lastLogged, fieldHistories, key } = toUndo.history;
+	const recreation = lastLogged ? undefined : livingRecreation(toUndo.history);
+	const record = lastLogged ?? recreation?.record;
 	if (!record) return notWritten(toUndo, explain(rules.invisible.has(key) ? 'invisible' : 'deletedSince'));
 	const names = writableNames(toUndo);
 	if (names.length === 0 && fieldHistories.size > 0) {
@@ -141,6 +145,9 @@ function planChanged(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
 	const undo: RecordUndo = { ...toUndo, result: 'undone', changes, notSent, newId: recreation?.id, ...(isWritten && { action: 'update', record }) };
 	return withExplanations(undo, ...explanations);
 }
+
+/** Sequence of the last change of a field by someone else since the first change to undo. */
+const lastByOthers = ({ othersBefore, othersSince }: FieldHistory): number | undefined => othersSince ?? othersBefore;
 
 const writableNames = ({ history, fields }: RecordToUndo): string[] =>
 	[...history.fieldHistories.keys()].filter((name) => fields.canWrite('update', name));
