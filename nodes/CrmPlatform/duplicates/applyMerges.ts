@@ -23,6 +23,8 @@ import { mergedValues, oldestFirst, type MergedType } from './mergedValues';
 
 /** The merge of one group on its way: what it does, and what was done of it so far. Each phase returns the next state. */
 export interface GroupMerge extends DuplicateGroup {
+	/** Those that an earlier merge of this workflow has deleted, then also those that this one has. */
+	deleted: IdentifiedRecord[];
 	/** The values that the survivor gets at once: those that must be unique are free when their holder is gone. */
 	values: IDataObject;
 	/** How the survivor changes, unique values included. */
@@ -35,6 +37,8 @@ export interface GroupMerge extends DuplicateGroup {
 	traced: ReadonlySet<string>;
 	/** Why the rest of it was not done. */
 	stopped?: string | Error;
+	/** Whether the survivor was deleted after this run read it, so that it can get nothing any more. */
+	isSurvivorGone?: boolean;
 	/** Whether anything was written. */
 	isBegun: boolean;
 	/** The fields that the survivor got. */
@@ -63,10 +67,10 @@ export const uniqueValues = (type: MergedType, survivor: IdentifiedRecord, other
  *
  * @returns the merges with what was done of them, in their order
  */
-export async function applyMerges(running: NodeRun, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
+export async function applyMerges(running: NodeRun, type: MergedType, intended: GroupMerge[]): Promise<GroupMerge[]> {
 	const run: NodeRun = { ...running, identity: { ...running.identity, runKey: randomUUID(), purpose: 'merge' } };
-	const updates = planned.filter(isOngoing).flatMap((merge) => survivorUpdate(type, merge, merge.values));
-	let merges = await writePhase(run, type, 'values', planned, updates);
+	const updates = intended.filter(isOngoing).flatMap((merge) => survivorUpdate(type, merge, merge.values));
+	let merges = await writePhase(run, type, 'values', intended, updates);
 	merges = await moveLinks(run, type, 'links', merges, merges.filter(isOngoing).flatMap(({ losers }) => losers));
 	merges = await withSurvivorsReread(type, merges, isOngoing, 'The survivor was deleted after this run read it. Nothing was deleted.');
 	merges = await deleteLosers(run, type, merges);
@@ -81,7 +85,7 @@ export const isOngoing = ({ stopped }: GroupMerge): boolean => stopped === undef
 const hasDeleted = ({ deleted }: GroupMerge): boolean => deleted.length > 0;
 
 /** Whether the survivor may still get what deleted records had. */
-const mayInherit = (merge: GroupMerge): boolean => hasDeleted(merge) && merge.stopped !== allGone;
+const mayInherit = (merge: GroupMerge): boolean => hasDeleted(merge) && !merge.isSurvivorGone;
 
 /** The update that gives a survivor values, unless it has them. @param names of the fields that count; all if absent */
 function survivorUpdate({ compare }: MergedType, { survivor }: GroupMerge, values: IDataObject, names?: string[]): MergeChange[] {
@@ -89,11 +93,11 @@ function survivorUpdate({ compare }: MergedType, { survivor }: GroupMerge, value
 	return changes.length === 0 ? [] : [{ action: 'update', record: survivor, patch, changes, survivorIds: [survivor.id] }];
 }
 
-async function moveLinks(run: NodeRun, type: MergedType, phase: string, planned: GroupMerge[], removed: IdentifiedRecord[]): Promise<GroupMerge[]> {
-	const moves = await planLinkMoves(type, planned, removed);
-	let merges = withMovedLinks(planned, moves);
-	for (const each of type.linking) merges = await writePhase(run, type, phase, merges, moves.filter(({ linking }) => linking === each), each);
-	return merges;
+async function moveLinks(run: NodeRun, type: MergedType, phase: string, merges: GroupMerge[], removed: IdentifiedRecord[]): Promise<GroupMerge[]> {
+	const moves = await planLinkMoves(type, merges, removed);
+	let moved = withMovedLinks(merges, moves);
+	for (const each of type.linking) moved = await writePhase(run, type, phase, moved, moves.filter(({ linking }) => linking === each), each);
+	return moved;
 }
 
 /** Reads survivors again, since others may have changed them. A merge whose survivor is gone goes no further. */
@@ -104,7 +108,8 @@ async function withSurvivorsReread(
 	return merges.map((merge): GroupMerge => {
 		if (!isConcerned(merge)) return merge;
 		const { id } = merge.survivor;
-		return current.has(id) ? { ...merge, survivor: { ...current.get(id), id } } : { ...merge, stopped: reason };
+		const survivor = current.get(id);
+		return survivor ? { ...merge, survivor: { ...survivor, id }, isSurvivorGone: false } : { ...merge, stopped: reason, isSurvivorGone: true };
 	});
 }
 
@@ -121,32 +126,32 @@ async function withChangedLosersStopped({ recordList, merged, deletesVersion }: 
 	});
 }
 
-async function deleteLosers(run: NodeRun, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
+async function deleteLosers(run: NodeRun, type: MergedType, merges: GroupMerge[]): Promise<GroupMerge[]> {
 	// An erasure of the survivor finds a contact that was merged into it by a link that moved, or by a key that names both.
 	const needsKey = ({ traced }: GroupMerge, { id }: IdentifiedRecord) => type.recordList.path === '/contacts' && !traced.has(id);
-	let merges = planned;
+	let next = merges;
 	for (const areAlone of [false, true]) {
-		merges = await withChangedLosersStopped(type, merges);
-		const changes = merges.filter(isOngoing).flatMap((merge) =>
+		next = await withChangedLosersStopped(type, next);
+		const changes = next.filter(isOngoing).flatMap((merge) =>
 			merge.losers.filter((loser) => needsKey(merge, loser) === areAlone).map((record): MergeChange => {
 				const alone = areAlone && { keySubject: deletionByMerge(merge.survivor.id, record.id, run.identity.execution) };
 				return { action: 'delete', record, changes: [], survivorIds: [merge.survivor.id], ...alone };
 			}));
-		merges = await writePhase(run, type, areAlone ? 'deletions alone' : 'deletions', merges, changes);
+		next = await writePhase(run, type, areAlone ? 'deletions alone' : 'deletions', next, changes);
 	}
-	return merges;
+	return next;
 }
 
-async function writeUniqueValues(run: NodeRun, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
-	let merges = planned;
+async function writeUniqueValues(run: NodeRun, type: MergedType, merges: GroupMerge[]): Promise<GroupMerge[]> {
+	let next = merges;
 	for (const field of type.fields.filter(({ unique }) => unique)) {
 		const names = [field.name, listNameOf(field)];
 		// Also those that failed before: the values of deleted records are nowhere else.
-		const changes = merges.filter(mayInherit).flatMap((merge) =>
+		const changes = next.filter(mayInherit).flatMap((merge) =>
 			survivorUpdate(type, merge, uniqueValues(type, merge.survivor, merge.deleted), names));
-		merges = await writePhase(run, type, field.name, merges, changes);
+		next = await writePhase(run, type, field.name, next, changes);
 	}
-	return merges;
+	return next;
 }
 
 /** The changes that move links to the survivors, except for the links of records that do not stay either. */
