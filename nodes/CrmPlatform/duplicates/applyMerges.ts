@@ -5,6 +5,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { deletionByMerge } from '../api/http/idempotency';
 import { collectionName } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
+import { isLinkMoved } from '../api/openapi/linkFields';
 import { isRefused, refusalText } from '../api/refusals';
 import { recordName } from '../api/record';
 import { hasSameValue } from '../base/json';
@@ -18,7 +19,7 @@ import type { IdentifiedRecord } from '../lookUp/recordList';
 import type { NodeRun } from '../model';
 import { versionOf } from '../writing/versions';
 import type { DuplicateGroup } from './duplicateGroups';
-import { isLinkMoved, recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
+import { recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
 import { mergedValues, oldestFirst, type MergedType } from './mergedValues';
 
 /** The merge of one group on its way: what it does, and what was done of it so far. Each phase returns the next state. */

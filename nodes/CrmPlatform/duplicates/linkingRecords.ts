@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { currentFields, customFilters, customFieldsIfAny } from '../api/customFields';
-import { collectionName, filledPath, wholePath, type Collection } from '../api/http/path';
+import { collectionName, wholePath, type Collection } from '../api/http/path';
 import { ruleNumber } from '../api/http/rules';
 import { inParallel } from '../api/inParallel';
 import { filterQuery } from '../api/lists/filterQuery';
@@ -18,7 +18,7 @@ import { allCustomFields, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { valueIn } from '../fields/keys';
 import { maxIds } from '../lookUp/lookUp';
-import { firstRecords, identified, wholeListIfShort, withFields, type RecordList, type IdentifiedRecord } from '../lookUp/recordList';
+import { collectionPathsOf, identified, wholeListIfShort, withFields, type RecordList, type IdentifiedRecord } from '../lookUp/recordList';
 import type { Resource } from '../model';
 import { isBlank } from '../values/blank';
 
@@ -28,13 +28,6 @@ export interface LinkingCollection {
 	recordList: RecordList;
 	/** The fields with such links, and the filters that find records by them. */
 	linkFields: Array<{ field: Field; filter: Field }>;
-}
-
-/** The paths of the collections of a record type: records of each custom object are one. */
-export async function collectionPathsOf(api: Connection, { path }: Resource): Promise<Collection[]> {
-	if (!path.includes('{')) return [path];
-	const objects = await firstRecords(api, path.replace(/\/\{.*$/s, '') as Collection);
-	return objects.map(({ key }) => filledPath(path, () => String(key)));
 }
 
 /**
@@ -131,7 +124,3 @@ export function withLinksMoved(
 	}
 	return { changes, patch };
 }
-
-/** Whether a change has put one record in the place of another in a link, so that the log shows which record is kept. */
-export const isLinkMoved = (from: unknown, to: unknown, loser: string, survivor: string): boolean =>
-	canonicalText(from).replaceAll(JSON.stringify(loser), JSON.stringify(survivor)) === canonicalText(to) && !hasSameValue(from, to);

@@ -2,11 +2,12 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { parallelReads } from '../api/inParallel';
-import type { Collection, Query } from '../api/http/path';
+import { filledPath, type Collection, type Query } from '../api/http/path';
 import { readPage, readPages } from '../api/lists/pages';
 import { readAll } from '../api/lists/parallel';
 import type { ListDescription } from '../api/openapi/listing';
 import type { Field } from '../fields/field';
+import type { Resource } from '../model';
 
 /** A list in which records are looked up. */
 export interface RecordList {
@@ -77,4 +78,11 @@ export async function firstRecords(api: Connection, path: Collection, limit = ma
 		records.push(...page.records);
 	}
 	return records;
+}
+
+/** The paths of the collections of a record type: records of each custom object are one. */
+export async function collectionPathsOf(api: Connection, { path }: Resource): Promise<Collection[]> {
+	if (!path.includes('{')) return [path];
+	const objects = await firstRecords(api, path.replace(/\/\{.*$/s, '') as Collection);
+	return objects.map(({ key }) => filledPath(path, () => String(key)));
 }

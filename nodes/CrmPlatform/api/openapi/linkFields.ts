@@ -1,4 +1,4 @@
-import { isObject } from '../../base/json';
+import { canonicalText, hasSameValue, isObject } from '../../base/json';
 import { wholeNumber } from '../../base/numbers';
 import { defined } from '../../base/ownMembers';
 import { labelFor, unknownCollection, type Field } from '../../fields/field';
@@ -82,3 +82,7 @@ export function linkedIdsIn(field: Field, value: unknown): Array<[target: Collec
 /** The new id in place of an old one, which stays if there is none. A number is replaced by a number, unless it would be rounded. */
 export const withNewId = (id: unknown, newId: string | undefined): unknown =>
 	(typeof id === 'number' ? wholeNumber(newId) : undefined) ?? newId ?? id;
+
+/** Whether a change has put one record in the place of another in a link, so that the log shows which record is kept. */
+export const isLinkMoved = (from: unknown, to: unknown, loser: string, survivor: string): boolean =>
+	canonicalText(from).replaceAll(JSON.stringify(loser), JSON.stringify(survivor)) === canonicalText(to) && !hasSameValue(from, to);
