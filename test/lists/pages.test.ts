@@ -1,5 +1,7 @@
 import { readPages, type PageWalk } from '../../nodes/CrmPlatform/api/lists/pages';
+import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
+import { collectionPathsOf } from '../../nodes/CrmPlatform/lookUp/recordList';
 
 /** A list of `total` records, and the requests it was read with. */
 function listOf(total: number) {
@@ -43,6 +45,12 @@ test.each([
 
 test('reading continues from a cursor', async () => {
 	expect((await read(10, { cursor: '7' })).ids).toEqual([7, 8, 9]);
+});
+
+test('the collections of all custom objects are found, more of them than a person could choose from, too', async () => {
+	const list = { cursor: 'cursor', pageSize: { name: 'limit', maximum: 500 } };
+	const api = { send: listOf(1001).send, describe: async () => ({ list }) } as unknown as Connection;
+	expect(await collectionPathsOf(api, { path: '/custom-objects/{key}/records' })).toHaveLength(1001);
 });
 
 test('a service that names no page size gets none', async () => {

@@ -7,7 +7,6 @@ import { readPage, readPages } from '../api/lists/pages';
 import { readAll } from '../api/lists/parallel';
 import type { ListDescription } from '../api/openapi/listing';
 import type { Field } from '../fields/field';
-import type { Resource } from '../model';
 
 /** A list in which records are looked up. */
 export interface RecordList {
@@ -81,8 +80,8 @@ export async function firstRecords(api: Connection, path: Collection, limit = ma
 }
 
 /** The paths of the collections of a record type: records of each custom object are one. */
-export async function collectionPathsOf(api: Connection, { path }: Resource): Promise<Collection[]> {
+export async function collectionPathsOf(api: Connection, { path }: Pick<RecordList, 'path'>): Promise<Collection[]> {
 	if (!path.includes('{')) return [path];
-	const objects = await firstRecords(api, path.replace(/\/\{.*$/s, '') as Collection);
+	const objects = await firstRecords(api, path.replace(/\/\{.*$/s, '') as Collection, Infinity);
 	return objects.map(({ key }) => filledPath(path, () => String(key)));
 }
