@@ -40,6 +40,29 @@ test.each([['changed', 'PATCH', { email: 'new@x.example' }], ['deleted', 'DELETE
 		expect(await record('contacts', survivor)).toMatchObject(body);
 	});
 
+test('where IDs are numbers and no filter, duplicates are merged, and links move', async () => {
+	const [survivor, loser] = await people({}, { job_title: 'Poet' }) as [string, string];
+	const deal = await add('deals', { title: 'N', contact_id: loser });
+	const numbers = [[survivor, '7700001'], [loser, '7700002']] as const;
+	service.alter({
+		request(request) {
+			for (const [id, number] of numbers) {
+				request.url.href = request.url.href.replaceAll(number, id);
+				request.text = request.text.replaceAll(new RegExp(`"?${number}"?`, 'g'), `"${id}"`);
+			}
+		},
+		answer: (text) => numbers.reduce((json, [id, number]) => json.replaceAll(`"${id}"`, number), text),
+		edit({ path, body }) {
+			if (path !== '/openapi.json') return;
+			const { get } = (body.paths as IDataObject)['/v1/contacts'] as { get: { parameters: Array<{ name: string }> } };
+			get.parameters = get.parameters.filter(({ name }) => name !== 'ids');
+		},
+	});
+	expect((await merge([['7700001', '7700002']])).items).toMatchObject([{ result: 'merged', id: '7700001', deleted: ['7700002'] }]);
+	expect(await record('contacts', survivor)).toMatchObject({ job_title: 'Poet' });
+	expect(await record('deals', deal.id)).toMatchObject({ contact_id: survivor });
+});
+
 describe('where deleted records cannot be read', () => {
 	const withoutDeleted = (isLogged: boolean) => described((_, paths) => {
 		const { get } = paths['/v1/contacts'] as { get: { parameters: Array<{ name: string }> } };

@@ -108,9 +108,8 @@ async function withSurvivorsReread(
 	const current = await recordsById(recordList.api, recordList, merges.filter(isConcerned).map(({ survivor }) => survivor.id));
 	return merges.map((merge): GroupMerge => {
 		if (!isConcerned(merge)) return merge;
-		const { id } = merge.survivor;
-		const survivor = current.get(id);
-		return survivor ? { ...merge, survivor: { ...survivor, id }, isSurvivorGone: false } : { ...merge, stopped: reason, isSurvivorGone: true };
+		const survivor = current.get(merge.survivor.id);
+		return survivor ? { ...merge, survivor, isSurvivorGone: false } : { ...merge, stopped: reason, isSurvivorGone: true };
 	});
 }
 

@@ -1,5 +1,3 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import type { Connection } from '../api/connection';
 import { encodedPath, type Collection, type Query } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
@@ -10,7 +8,7 @@ import { chunks } from '../base/lists';
 import { keptFor } from '../base/maps';
 import { idField } from '../fields/field';
 import { foundIn, lookUp, maxIds, valuesPerRequest } from './lookUp';
-import { wholeListIfShort } from './recordList';
+import { wholeListIfShort, type IdentifiedRecord } from './recordList';
 
 /** Reads records by their ids: with one request for each if the service cannot filter by id. */
 export async function recordsById(
@@ -18,11 +16,11 @@ export async function recordsById(
 	{ path, list, fields }: { path: Collection; list: ListDescription | undefined; fields: string[] },
 	ids: string[],
 	scopeQuery: Query = {},
-): Promise<Map<string, IDataObject>> {
-	const found = new Map<string, IDataObject>();
+): Promise<Map<string, IdentifiedRecord>> {
+	const found = new Map<string, IdentifiedRecord>();
 	const readAlone = async (id: string) => {
 		const record = await findRecord(api, path + encodedPath`/${id}`);
-		if (record && idText(record.id) === id) found.set(id, record);
+		if (record && idText(record.id) === id) found.set(id, { ...record, id });
 	};
 	if (!list || valuesPerRequest(list, idField) <= 1) {
 		await inParallel(ids, readAlone);
