@@ -1,5 +1,3 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { originOf } from '../api/http/idempotency';
 import type { Collection } from '../api/http/path';
 import { ruleNumber } from '../api/http/rules';
@@ -50,22 +48,15 @@ export interface RefusedGroup {
  * @throws NodeApiError if the service does not answer
  */
 export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorRule): Promise<Array<DuplicateGroup | RefusedGroup>> {
-	const { api, identity } = run;
 	const { path, list } = type.recordList;
 	const chosenGroups = readChosenGroups(run, rule);
 	const itemsOf = new Map<string, number[]>();
 	for (const [item, { ids }] of chosenGroups.entries()) for (const id of ids) getOrCreate(itemsOf, id, () => []).push(item);
 
-	const records = await recordsById(api, type.recordList, [...itemsOf.keys()].filter((id) => id !== ''), includingDeleted(list));
-	const isDeleted = (record: IDataObject) => isDeletedIn(list, record);
-	const deletions = await loggedDeletions(run, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
-	const deletionOf = (id: string): Deletion => deletions.get(id) ?? {};
-	const origin = originOf(identity.instance, identity.workflow);
-	// A merge of this workflow that was interrupted goes on.
-	const isByThisMerge = ({ event, newId }: Deletion) =>
-		event !== undefined && newId === undefined && causeOf(event).origin?.purpose === 'merge' && madeBy(event, origin) === 'this_workflow';
+	const records = await recordsById(run.api, type.recordList, [...itemsOf.keys()].filter((id) => id !== ''), includingDeleted(list));
+	const deletions = await readDeletions(run, path, [...records.values()].filter((record) => isDeletedIn(list, record)));
 	/** Without either, an interrupted merge can neither go on nor be undone. */
-	const [listsDeleted, hasLog] = [list.deleted !== undefined, await hasEventLog(api)];
+	const [listsDeleted, hasLog] = [list.deleted !== undefined, await hasEventLog(run.api)];
 	const usesChangeTime = rule === 'newest' || type.merged.some(({ rule: fieldRule }) => mergeRules[fieldRule].needsTimes);
 	/** By these, rules choose. */
 	const decidingTimes = [...(usesChangeTime ? [changeTime(type.recordList)] : []), ...(rule === 'oldest' ? [creationTime(type.recordList)] : [])];
@@ -78,15 +69,10 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 		if (shared !== undefined) return refuse(`${shared} is in several groups (items ${itemsOf.get(shared)!.slice(0, 5).join(', ')}). Put each record into one group.`);
 		const absent = ids.find((id) => !records.has(id));
 		if (absent !== undefined) return refuse(`There is no record ${absent}, or the credential cannot see it. ${listsDeleted || !hasLog ? '' : 'If a merge of it was interrupted, undo that merge: Change → Undo → A Workflow. Otherwise: '}Remove it from the group.`);
-		const all = ids.map((id) => records.get(id) as IdentifiedRecord);
-		const deleted = all.filter(isDeleted);
-		const gone = deleted.find(({ id }) => !isByThisMerge(deletionOf(id)));
-		if (gone) {
-			const { newId } = deletionOf(gone.id);
-			const advice = newId === undefined ? 'Remove it from the group, or undo its deletion.' : `An undo created it again as ${newId}: put that into the group instead.`;
-			return refuse(`${howDeleted(gone, deletionOf(gone.id))} ${advice}`);
-		}
-		const living = oldestFirst(type.recordList, all.filter((record) => !isDeleted(record)));
+		const itsDeletions = ids.flatMap((id) => deletions.get(id) ?? []);
+		const gone = itsDeletions.find(({ isByThisMerge }) => !isByThisMerge);
+		if (gone) return refuse(`${gone.text} ${gone.newId === undefined ? 'Remove it from the group, or undo its deletion.' : `An undo created it again as ${gone.newId}: put that into the group instead.`}`);
+		const living = oldestFirst(type.recordList, ids.filter((id) => !deletions.has(id)).map((id) => records.get(id)!));
 		const undated = living.length > 1 && living.find((record) => decidingTimes.some((timeOf) => Number.isNaN(timeOf(record))));
 		if (undated) return refuse(`${undated.id} has no time at which it was created or changed, so the CRM does not say which record is the oldest or newest. Choose another rule.`);
 		const survivor = rule === 'id' ? living.find(({ id }) => id === chosenId) : maxBy(living, precedence(rule, type));
@@ -98,7 +84,8 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 		}
 		const [late] = listsDeleted || hasLog ? [] : type.compare.difference(survivor, mergedValues(type, [survivor, ...losers], true)).changes;
 		if (late) return refuse(`${late.field} must be unique, so the survivor would get its value after the deletion. An interruption would lose it, as the CRM has neither deleted records nor a log. Move the value first.`);
-		return { ids, survivor, losers, deleted: oldestFirst(type.recordList, deleted), howDeleted: deleted.map((record) => howDeleted(record, deletionOf(record.id))).join(' ') };
+		const deleted = oldestFirst(type.recordList, itsDeletions.map(({ record }) => record));
+		return { ids, survivor, losers, deleted, howDeleted: itsDeletions.map(({ text }) => text).join(' ') };
 	});
 }
 
@@ -130,32 +117,41 @@ function precedence(rule: Exclude<SurvivorRule, 'id'>, { recordList, merged }: M
 	return (record) => merged.filter(({ name }) => !hasOnlyBlanks(fieldValue(record, name))).length;
 }
 
-/** What the log has about the deletion of a record. */
 interface Deletion {
-	event?: CrmEvent;
+	record: IdentifiedRecord;
+	/** A sentence about it. */
+	text: string;
+	/** Whether it belongs to a merge of this workflow that was interrupted, and that goes on. */
+	isByThisMerge: boolean;
 	/** The record that an undo created in its place. */
 	newId?: string | undefined;
 }
 
-/** The deletions of these records, as far as the log has them. */
-async function loggedDeletions({ api }: NodeRun, path: Collection, ids: Set<string>): Promise<ReadonlyMap<string, Deletion>> {
-	const found = new Map<string, Deletion>();
-	if (ids.size === 0 || !(await hasEventLog(api))) return found;
+/** How these records were deleted, as far as the log says. */
+async function readDeletions({ api, identity }: NodeRun, path: Collection, records: IdentifiedRecord[]): Promise<ReadonlyMap<string, Deletion>> {
+	const deletions = new Map(records.map((record): [string, Deletion] =>
+		[record.id, { record, text: `${record.id} was deleted before the log of the CRM begins.`, isByThisMerge: false }]));
+	const remainingIds = new Set(deletions.keys());
+	if (remainingIds.size === 0 || !(await hasEventLog(api))) return deletions;
 	const log = await openEventLog(api);
 	const catalog = await api.describeEvents();
 	const [deleted, created] = [eventTypesOf(catalog, path, 'deleted'), eventTypesOf(catalog, path, 'created')];
 	const newIdAfter = undoneDeletions(created, deleted);
+	const thisWorkflow = originOf(identity.instance, identity.workflow);
 	for await (const event of log.newestFirst([...deleted, ...created])) {
 		const id = String(event.data.object.id);
 		const newId = newIdAfter(event);
-		if (deleted.includes(event.type) && ids.delete(id)) found.set(id, { event, newId });
-		if (ids.size === 0) break;
+		if (deleted.includes(event.type) && remainingIds.delete(id)) {
+			const isByMerge = causeOf(event).origin?.purpose === 'merge';
+			const isByThisMerge = isByMerge && newId === undefined && madeBy(event, thisWorkflow) === 'this_workflow';
+			deletions.set(id, { ...deletions.get(id)!, text: howDeleted(id, event), isByThisMerge, newId });
+		}
+		if (remainingIds.size === 0) break;
 	}
-	return found;
+	return deletions;
 }
 
-function howDeleted({ id }: IdentifiedRecord, { event }: Deletion): string {
-	if (!event) return `${id} was deleted before the log of the CRM begins.`;
+function howDeleted(id: string, event: CrmEvent): string {
 	const { origin, actor } = causeOf(event);
 	const who = origin ? `${origin.execution === undefined ? '' : `execution ${origin.execution} of `}workflow ${origin.workflow}` : actor === undefined ? 'an unknown user' : `${causerNames.actor} ${actor}`;
 	return `${id} was ${origin?.purpose === 'merge' ? 'merged into another record' : 'deleted'} by ${who} at ${event.timestamp}.`;
