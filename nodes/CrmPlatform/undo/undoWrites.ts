@@ -159,7 +159,7 @@ async function send({ run, logged, steps }: Course, together: Sending[]): Promis
 		if (isFatal(answer)) throw answer;
 		if (!answer) continue;
 		const { key } = toSend.history;
-		const next = afterAnswer(step, toSend, answer);
+		const next = stepAfter(step, toSend, answer);
 		steps.set(key, next);
 		if (next.reported.newId !== undefined) logged.links.addNewId(key, next.reported.newId);
 	}
@@ -223,7 +223,7 @@ const changesLeft = ({ accepted }: UndoStep, { changes }: RecordUndo): FieldChan
 	changes.filter(({ field, to, kept }) => !kept && !accepted.some((change) => change.field === field && hasSameValue(change.to, to)));
 
 /** @param sent what was written, without links to missing records */
-function afterAnswer(step: UndoStep, sent: RecordUndo, answer: IDataObject | Error): UndoStep {
+function stepAfter(step: UndoStep, sent: RecordUndo, answer: IDataObject | Error): UndoStep {
 	if (!(answer instanceof Error)) {
 		// What completes a creation is sent as an update.
 		const reported = asStored({ ...sent, action: step.planned.action! }, answer);
@@ -235,7 +235,7 @@ function afterAnswer(step: UndoStep, sent: RecordUndo, answer: IDataObject | Err
 	const isTaken = !isForced && isValueTaken(sent, answer);
 	const toWrite = isTaken ? step.toWrite : withoutRefusedValues(step.toWrite, answer);
 	if (!toWrite.action) return ended(step, refused);
-	const next = { ...withReport(step, refused), toWrite };
+	const next = { ...withReported(step, refused), toWrite };
 	if (isTaken) return { ...next, state: 'taken', takenBy: idText(refusalDetails(answer).existing_id) };
 	return isForced ? next : { ...next, state: 'waiting' };
 }
@@ -243,13 +243,13 @@ function afterAnswer(step: UndoStep, sent: RecordUndo, answer: IDataObject | Err
 /** A step ends when nothing is left to write. If it was forced and its record exists, what it lacks is yet to be written. */
 function ended(step: UndoStep, result: RecordUndo): UndoStep {
 	const { record, newId } = result;
-	const next = withReport(step, result);
+	const next = withReported(step, result);
 	if (step.state !== 'forced' || record === undefined) return { ...next, state: 'done' };
 	return { ...next, state: 'incomplete', toWrite: { ...step.planned, action: 'update', record, newId } };
 }
 
 /** What cannot be completed stays reported as it is. */
-const withReport = (step: UndoStep, reported: RecordUndo): UndoStep => (step.state === 'incomplete' ? step : { ...step, reported });
+const withReported = (step: UndoStep, reported: RecordUndo): UndoStep => (step.state === 'incomplete' ? step : { ...step, reported });
 
 function explainRefusal(sent: RecordUndo, refusal: Error): Explanation {
 	if (sent.action === 'delete' && isNotFound(refusal)) return explain('alreadyGone');
