@@ -1,4 +1,7 @@
+const vm = require('node:vm');
 const { TestEnvironment } = require('jest-environment-node');
+
+const { createContext } = vm;
 
 // Jest reports a worker that has not exited after half a second as hanging. On a busy machine, freeing hundreds of
 // megabytes before the exit takes longer, and is of no use.
@@ -17,7 +20,10 @@ if (process.send) {
 module.exports = class extends TestEnvironment {
 	/** @param {ConstructorParameters<typeof TestEnvironment>} settings */
 	constructor(...settings) {
+		// Jest's own context looks up each global (`Map`, `String`, `undefined`) in a proxy: tests would take up to twice as long.
+		Object.assign(vm, { createContext: () => createContext(vm.constants.DONT_CONTEXTIFY) });
 		super(...settings);
+		Object.assign(vm, { createContext });
 		const { setTimeout, setInterval } = this.global;
 		/** @type {NodeJS.Timeout[]} */
 		this.intervals = [];
