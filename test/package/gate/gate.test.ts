@@ -49,7 +49,7 @@ describe("n8n's verification gate", () => {
 
 	test('finds no error and no warning in the sources, in the tarball, and in the assembled descriptions', () => {
 		// In one process, since loading the rules takes as long as applying them.
-		const args = ['source', packed.source, 'tarball', packed.unpacked, 'source', assembledSources()];
+		const args = ['source', packed.source, 'tarball', packed.unpacked, 'nodes', assembledSources()];
 		expect(JSON.parse(runScript('scan.ts', args, packed.source))).toEqual([clean, clean, clean]);
 	});
 

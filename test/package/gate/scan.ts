@@ -4,12 +4,13 @@ import { ESLint, type Linter } from 'eslint';
 import { globSync } from 'node:fs';
 
 /*
- * node scan.ts (source|tarball <folder>)...: prints the results of n8n's verification of each folder as JSON,
+ * node scan.ts (source|nodes|tarball <folder>)...: prints the results of n8n's verification of each folder as JSON,
  * [{ passed, complaints }]. jest cannot load the scanner. It counts only errors, so its rules run once more for
  * their warnings, with the newest rules of n8n's plugin, as the scanner comes with older ones.
  */
 const patterns: Record<string, string[]> = {
 	source: SOURCE_FILE_PATTERNS,
+	nodes: ['package.json', '{nodes/**/*.node,credentials/**/*}.{ts,json}'],
 	tarball: ['**/*.js', 'package.json'],
 };
 
