@@ -11,13 +11,13 @@ import { runJob } from './run-job.ts';
 import { withSandbox } from './sandbox-server.ts';
 import type { ServerProcess } from './server-process.ts';
 
-const rounds = 2;
 /** The connector's limit, so that both do the same. */
 const perJob = 5_000;
 const jobsAtOnce = 3;
 
 /** Import File and Export File beside a loop that sends the same rows to jobs, and writes the same records. */
-export async function benchFiles(rows = 100_000): Promise<Row[]> {
+export async function benchFiles(size?: number): Promise<Row[]> {
+	const [rows, rounds] = size === undefined ? [100_000, 2] : [size, 0];
 	await buildConnector();
 	return await withSandbox(0, async (server, folder) => {
 		const timed = async (work: 'import' | 'export', more: Partial<FileTask>, expected: number) => {
@@ -46,11 +46,12 @@ export async function benchFiles(rows = 100_000): Promise<Row[]> {
 }
 
 /** Import File beside n8n's alternative: Extract from File, then batches of Create. */
-export async function benchFilesBesideN8n(rows = 100_000): Promise<Row[]> {
+export async function benchFilesBesideN8n(size?: number): Promise<Row[]> {
+	const [rows, rounds] = size === undefined ? [100_000, 1] : [size, 0];
 	const n8n = await installN8n();
 	return await withSandbox(0, async (server, folder) => {
 		const growths: Record<'ours' | 'bare', number[]> = { ours: [], bare: [] };
-		const pair = await sideBySide(1, async (which, round) => {
+		const pair = await sideBySide(rounds, async (which, round) => {
 			const file = csvFile(folder, 'people', peopleOf(`${which}-${round}`, rows));
 			const warmUp = csvFile(folder, 'warm-up', peopleOf(`warm-${which}-${round}`, 10));
 			const work = which === 'ours' ? 'import' : 'extract';

@@ -40,7 +40,7 @@ export interface Pair {
  * Measures two things in turns, so that other work of the machine affects both alike. The order alternates
  * from round to round; the first round only warms up.
  *
- * @param rounds the number of values of each
+ * @param rounds the number of values of each; without any, one is measured, cold
  * @param measure returns one value of either
  */
 export async function sideBySide(
@@ -52,7 +52,7 @@ export async function sideBySide(
 	for (let round = 0; round <= rounds; round++) {
 		for (const which of order) {
 			const value = await measure(which, round);
-			if (round > 0) values[which].push(value);
+			if (round > 0 || rounds === 0) values[which].push(value);
 		}
 		order.reverse();
 	}
