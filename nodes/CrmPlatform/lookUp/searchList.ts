@@ -6,8 +6,6 @@ import { readPage } from '../api/lists/pages';
 import type { ListDescription } from '../api/openapi/listing';
 import { firstText, recordName } from '../api/record';
 import { occurrences } from '../base/maps';
-import { withoutMembers } from '../base/ownMembers';
-import { fieldKinds } from '../fields/fieldKinds';
 import { namesAt } from './linkedNames';
 
 /** Number of records that a list loads at a time. */
@@ -38,46 +36,13 @@ export async function searchList(
 	const possible = orders.find((candidate) => list.sort?.values.includes(candidate));
 	if (list.sort && possible !== undefined) query[list.sort.name] = possible;
 	if (list.pageSize) query[list.pageSize.name] = Math.min(pageSize, list.pageSize.maximum);
-	const page = await readPage(api.send, collection, { list, query, cursor });
-	const isAll = cursor === undefined && page.next === undefined;
-	const more = filter && isAll && list.search !== undefined ? await recordsOfCompanies(api, { list, collection, query }, filter) : [];
-	const records = [...new Map([...page.records, ...more].map((record) => [record[value], record])).values()];
-
-	const companies = await companyNames(api, list, records);
-	const items = distinctListItems(records, value, companies);
+	const { records, next } = await readPage(api.send, collection, { list, query, cursor });
+	const items = distinctListItems(records, value, await companyNames(api, list, records));
 	const results = list.search === undefined ? matchingName(items, filter) : items;
-	return page.next === undefined ? { results } : { results, paginationToken: page.next };
+	return next === undefined ? { results } : { results, paginationToken: next };
 }
 
 const companyField = 'company_id';
-
-/** Maximum number of companies whose records a search includes. */
-const companiesSearched = 20;
-
-/**
- * The records of the companies that match `filter`: a list shows the names of companies beside deals, so people search
- * for them, but the service searches only the deals' fields. Empty if they cannot be read.
- */
-async function recordsOfCompanies(
-	{ send, describe }: Connection,
-	{ list, collection, query }: { list: ListDescription; collection: Collection; query: Query },
-	filter: string,
-): Promise<IDataObject[]> {
-	const { collection: companyCollection, kind } = list.filters.find(({ name }) => name === companyField) ?? {};
-	if (companyCollection === undefined || kind === undefined || fieldKinds[kind].shape !== 'list') return [];
-	try {
-		const companies = (await describe(companyCollection))?.list;
-		if (companies?.search === undefined) return [];
-		const size = companies.pageSize && { [companies.pageSize.name]: companiesSearched };
-		const found = await readPage(send, companyCollection, { list: companies, query: { [companies.search]: filter, ...size } });
-		const ids = found.records.slice(0, companiesSearched).map(({ id }) => String(id));
-		if (ids.length === 0) return [];
-		const others = withoutMembers(query, list.search ?? '');
-		return (await readPage(send, collection, { list, query: { ...others, [companyField]: ids } })).records;
-	} catch {
-		return [];
-	}
-}
 
 /** The names of the records' companies, by id; empty if they cannot be read. */
 async function companyNames(api: Connection, { filters }: ListDescription, records: IDataObject[]): Promise<CompanyNames> {
