@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
-import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
 import { getGroupFields, getSumFields } from '../../nodes/CrmPlatform/pickers/listOptions';
-import { countedGroups, figuresOf } from '../../nodes/CrmPlatform/reading/counting';
 import { alteredService } from '../support/altered-service.ts';
 import { nodeRuns, picker } from '../support/node-runs.ts';
 import { filterRows } from '../support/parameters.ts';
@@ -123,17 +121,22 @@ test('if the groups do not add up, since a linked record was deleted, the record
 test('a field without numbers is not added up, and the sum of others is exact: as text, if a number cannot hold it', async () => {
 	const { message } = await failure(count({ sumOf: ['title'] }));
 	expect(message).toContain('Title has no numbers to add up. Fields with numbers: amount, probability');
-	const sumOf = [fieldNamed('n', { kind: 'number' })];
-	const figures = (...numbers: unknown[]) =>
-		figuresOf(countedGroups(numbers.map((number, id) => ({ id, values: [], numbers: [number] })), sumOf)[0]!, sumOf);
-	expect(figures(1e21, '1e21', '0.5')).toMatchObject({ sum_n: '2000000000000000000000.5', max_n: 1e21, min_n: 0.5 });
+	const figures = async (...numbers: unknown[]) => {
+		service.edit(({ path, body }) => {
+			const data = numbers.map((probability, id) => ({ id, probability }));
+			if (path.startsWith('/v1/deals?')) Object.assign(body, { data, next_cursor: null, total: data.length });
+		});
+		return (await nodeRuns(service).output(count({ sumOf: ['probability'] })))[0]!;
+	};
+	expect(await figures(1e21, '1e21', '0.5')).toMatchObject({
+		sum_probability: '2000000000000000000000.5', max_probability: 1e21, min_probability: 0.5,
+	});
 	const maxSafe = Number.MAX_SAFE_INTEGER;
 	// What is too large on the way may be exact in the end.
 	const sums = [[0.1, 0.2], [123_456_789_012.34, 0.01], [maxSafe, 2, -5], [maxSafe, 2], [-maxSafe, -0.25]];
-	expect(sums.map((numbers) => figures(...numbers).sum_n)).toEqual([
-		0.3, 123_456_789_012.35, maxSafe - 3, '9007199254740993', '-9007199254740991.25',
-	]);
-	expect(() => countedGroups([{ id: 1, values: [], numbers: ['0x1F'] }], sumOf)).toThrow('n has no numbers to add up');
+	const exact = [0.3, 123_456_789_012.35, maxSafe - 3, '9007199254740993', '-9007199254740991.25'];
+	for (const [i, numbers] of sums.entries()) expect((await figures(...numbers)).sum_probability).toBe(exact[i]);
+	await expect(figures('0x1F')).rejects.toThrow('Probability has no numbers to add up');
 });
 
 test('the form offers times by period, and numbers to add up', async () => {

@@ -228,7 +228,7 @@ interface CountedGroup {
  *
  * @throws Error in the user's words if a value to add up is not a number
  */
-export function countedGroups(records: Iterable<CountedRecord>, sumOf: Field[]): CountedGroup[] {
+function countedGroups(records: Iterable<CountedRecord>, sumOf: Field[]): CountedGroup[] {
 	const groups = new Map<string, CountedGroup>();
 	for (const { values, numbers } of records) {
 		const combinations = values.reduce<unknown[][]>((all, some) => all.flatMap((before) => some.map((value) => [...before, value])), [[]]);
@@ -274,7 +274,7 @@ function orderedGroups(groups: CountedGroup[], arePeriods: boolean[]): CountedGr
 }
 
 /** The count and the totals of a group, named as by n8n's Summarize node. */
-export const figuresOf = ({ count, numbers }: CountedGroup, sumOf: Field[]): IDataObject =>
+const figuresOf = ({ count, numbers }: CountedGroup, sumOf: Field[]): IDataObject =>
 	Object.assign({ count }, ...numbers.map((some, i) => totalsOf(sumOf[i]!, some))) as IDataObject;
 
 function totalsOf({ name }: Field, numbers: bigint[]): IDataObject {
