@@ -228,14 +228,15 @@ describe('a row with values that do not fit', () => {
 
 	test('is written without an amount whose currency is left out, and without a currency whose amount is', async () => {
 		await sandbox.create('companies', { name: 'Known', external_id: 'known', annual_revenue: 5, currency: 'USD' });
-		const csv = 'Name,External ID,Annual Revenue,Currency\nN,new,100,Euros\nN,known,lots,EUR\nN,both,200,EUR\nN,blank,,Euros\n';
+		const csv = 'Name,External ID,Annual Revenue,Currency,Employee Count\n'
+			+ 'N,new,100,Euros,1\nN,known,lots,EUR,2\nN,both,200,EUR,3\nN,blank,,Euros,4\n';
 		const choices = { kind: 'company', importAs: 'upsert', matchOn: 'external_id', options: { refusedValues: 'leaveOut' } };
 		const { hints } = await importOf(csv.replace('lots', '5'), { ...choices, preview: true });
 		expect(hints.join()).not.toContain('Numbers Are');
 		const { items } = await run(await setupOf(csv, choices));
 		const records = await Promise.all(['new', 'known', 'both', 'blank'].map(async (id) => await sandbox.list(`companies?external_id=${id}`)));
-		const money = records.flat().map(({ annual_revenue: amount, currency }) => [amount, currency]);
-		expect(money).toEqual([[null, null], [5, 'USD'], [200, 'EUR'], [null, null]]);
+		const numbers = records.flat().map((record) => [record.annual_revenue, record.currency, record.employee_count]);
+		expect(numbers).toEqual([[null, null, 1], [5, 'USD', 2], [200, 'EUR', 3], [null, null, 4]]);
 		const left = rowsOf(await store.text(items[0]!.binary!.left_out)).map((row) => `${row.import_row} ${row.import_error_field}`);
 		expect(left).toEqual(['2 annual_revenue', '2 currency', '3 annual_revenue', '3 currency', '5 currency']);
 	});

@@ -65,6 +65,8 @@ export interface Field {
 	format?: string;
 	/** Maximum characters of a text. */
 	maxLength?: number;
+	/** Whether a number has no decimals. */
+	isInteger?: true;
 	/** Bounds of a number. */
 	minimum?: number;
 	maximum?: number;

@@ -6,7 +6,7 @@ import { isLink, isRecordLink } from '../api/openapi/linkFields';
 import { isUnordered } from '../fields/recordComparison';
 import { valueProblem } from '../fields/checks';
 import { convertValue, withCurrency, type Conversion, type EvaluatedValue, type WhenCleared } from '../fields/convertValue';
-import { type ConvertedValue, currencyName, type Field, FieldError, fieldErrorOr, type InputValue } from '../fields/field';
+import { type ConvertedValue, currencyName, customKeyOf, type Field, FieldError, fieldErrorOr, type InputValue } from '../fields/field';
 import { isNumeric } from '../fields/fieldKinds';
 import type { Notations } from '../fields/notations';
 import type { Checks, MissingTargets, NodeRun } from '../model';
@@ -82,8 +82,8 @@ export async function valuesOfItems<Refusal>(
 /**
  * The same as bodies of requests. An item of which a value cannot be sent is an error.
  *
- * @param check throws if an item must not be written; called only for those whose values can be sent, again for each for
- * which a record is created. A name stands for the id of a record to create
+ * @param check throws if an item must not be written; called only for those whose values can be sent, and again if records are
+ * created. A name stands for the id of a record to create
  */
 export async function bodiesOfItems(
 	run: NodeRun,
@@ -131,11 +131,14 @@ export class RefusedWithOther extends FieldError {}
 
 /**
  * The values of an item that is written without those that cannot be sent: also without the amounts of a refused currency,
- * and without a currency none of whose amounts is written, since the record may have others. Any number that is no key may be an amount.
+ * and without a currency none of whose amounts is written, since the record may have others. A number is an amount if it may have
+ * decimals and any size: no count, no percentage. Of custom fields nobody says so.
  */
 function withoutHalfAmounts(values: SendableValue[], whenCleared: WhenCleared): SendableValue[] {
 	const isCurrency = ({ field }: SendableValue) => field.name === currencyName;
-	const isAmount = ({ field }: SendableValue) => isNumeric(field) && field.collection === undefined && field.unique !== true;
+	const isAmount = ({ field }: SendableValue) =>
+		isNumeric(field) && !field.isInteger && field.maximum === undefined && field.unique !== true
+		&& !isLink(field) && customKeyOf(field.name) === undefined;
 	const isSent = ({ converted, error }: SendableValue) => !error && converted !== null;
 	const refused = values.find((value) => value.error && isCurrency(value)) ?? values.find((value) => value.error && isAmount(value));
 	if (!refused) return values;

@@ -191,6 +191,7 @@ export function field(path: string[], label: string, schema: Schema, required: b
 		...(each.pattern !== undefined && isSafePattern(each.pattern) && { pattern: each.pattern }),
 		...(each.format !== undefined && { format: each.format }),
 		...(each.format === 'uri' && { isUrl: true }),
+		...([schema.type].flat().includes('integer') && { isInteger: true }),
 		...(lowerCase.length > 0 && { lowerCase }),
 		...(schema['x-important'] && { important: true }),
 		...defined({ maxLength: each.maxLength, minimum: each.minimum, maximum: each.maximum }),
