@@ -17,7 +17,7 @@ export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
 		'if (this.timer && this.timer.at <= at) return; | EqualityOperator → this.timer.at < at',
 		'if (this.timer !== timer) return; | ConditionalExpression → false',
 	]),
-	'starts.ts': new Set([
+	'outcomes.ts': new Set([
 		// The start is that of the group which the outcome closes or has wait.
 		'if (!execution || execution.lastStartNumber >= startNumber) return entry; | EqualityOperator → execution.lastStartNumber > startNumber',
 	]),

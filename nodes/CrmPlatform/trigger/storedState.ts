@@ -87,8 +87,13 @@ export async function emitUnwritable(n8n: ITriggerFunctions, key?: string): Prom
 		},
 	};
 	const done = n8n.helpers.createDeferredPromise<IRun>();
-	n8n.emit([[{ json: unwritable }]], undefined, done, key);
-	return await done.promise.then(() => 'yes', ({ message }: Error) => (message.includes(notStarted) ? 'no' : 'no database'));
+	try {
+		n8n.emit([[{ json: unwritable }]], undefined, done, key);
+		await done.promise;
+		return 'yes';
+	} catch (error) {
+		return String(error).includes(notStarted) ? 'no' : 'no database';
+	}
 }
 
 /** Has n8n store static data without starting anything. @returns whether its database was available; before 2.35, n8n may not say it */
