@@ -4,11 +4,13 @@ import { editorMethods } from '../../nodes/CrmPlatform/pickers/editorMethods';
 import { getMatchFields, getRecordTypes } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { searchPipelines, searchRecords, searchStages, searchUsers } from '../../nodes/CrmPlatform/pickers/searchPickers';
+import { alteredService } from '../support/altered-service.ts';
 import { picker } from '../support/node-runs.ts';
 import { fieldsById, openedNodes } from '../support/opened-nodes.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 130 });
+const service = alteredService(sandbox);
 const setup = openedNodes(sandbox);
 
 describe('the fields to map', () => {
@@ -124,6 +126,10 @@ describe('records that an operation needs by name', () => {
 		expect(all.filter(({ name }) => name.startsWith(`${first?.name} – `))).toHaveLength(pipelineStages.length);
 		const won = (await picker(searchStages, moving({ pipelineId }), 'won')).results;
 		expect(won.map(({ value }) => value)).toEqual([expect.any(String)]);
+		// A service may number its records.
+		service.edit(({ body }) => (body.data as IDataObject[]).forEach((pipeline, i) => (pipeline.id = i)));
+		const numbered = { ...moving({ pipelineId: { ...pipelineId, value: '0' } }), credential: service.credential };
+		expect((await picker(searchStages, numbered)).results.length).toBeGreaterThan(2);
 	});
 });
 

@@ -195,7 +195,7 @@ function recordOptions(record: IDataObject, part?: string): INodeListSearchItems
 
 /** All records of a short list, or their parts: of one record if it is picked. */
 export const listedOptions = async (api: Connection, path: Collection, part?: string, picked?: unknown): Promise<INodeListSearchItems[]> =>
-	(await firstRecords(api, path)).filter(({ id }) => !picked || id === picked).flatMap((record) => recordOptions(record, part));
+	(await firstRecords(api, path)).filter(({ id }) => !picked || String(id) === String(picked)).flatMap((record) => recordOptions(record, part));
 
 export const choiceOptions = ({ choices }: Field): INodePropertyOptions[] | undefined =>
 	choices?.map(({ label, value }) => ({ name: label, value }));
