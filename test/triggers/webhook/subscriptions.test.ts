@@ -198,18 +198,20 @@ describe('a subscription', () => {
 		const numbers = new Map<string, number>();
 		service.alter({
 			request(request) {
-				const id = /webhooks\/(\d+)/.exec(request.url.pathname)?.[1];
-				const real = [...numbers].find(([, number]) => String(number) === id)?.[0];
-				if (real) request.url.pathname = request.url.pathname.replace(`webhooks/${id!}`, `webhooks/${real}`);
+				const real = (id: string) => [...numbers].find(([, number]) => number === Number(id))![0];
+				request.url.pathname = request.url.pathname.replace(/(?<=\/)\d+(?=\/|$)/g, real);
 			},
 			answer: (text, { url }) =>
 				/\/webhooks/.test(url.pathname)
-					? text.replace(/"(whk_\w+)"/g, (_, id: string) => String(numbers.get(id) ?? numbers.set(id, numbers.size + 1).get(id)))
+					? text.replace(/"((?:whk|dlv|evt)_\w+)"/g, (_, id: string) => String(numbers.get(id) ?? numbers.set(id, numbers.size + 1).get(id)))
 					: text,
 		});
 		await trigger.activate();
-		await trigger.look();
+		trigger.isStarting = true;
 		await happen('Moreno');
+		await until(() => trigger.answers.length === 1);
+		trigger.isStarting = false;
+		await trigger.look();
 		await came('Moreno');
 		await trigger.deactivate();
 		expect(await subscriptions()).toEqual([]);

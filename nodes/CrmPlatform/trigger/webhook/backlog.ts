@@ -109,9 +109,11 @@ export const describeGap = (reason: string): string => `Events may be missing, $
  */
 export const acceptedStatus = 202;
 
+const id = z.union([z.string(), z.number()]).transform(String);
+
 const deliverySchema = z.object({
-	id: z.string(),
-	event_id: z.string(),
+	id,
+	event_id: id,
 	event_type: z.string(),
 	created_at: z.string(),
 	status: z.string(),
