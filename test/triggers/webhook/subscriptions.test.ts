@@ -194,6 +194,18 @@ describe('a subscription', () => {
 		await expect(trigger.activate()).rejects.toThrow(/did not change the webhook whk_/);
 	});
 
+	test('an event that the CRM refuses to send again is named in the log, and the watch goes on', async () => {
+		await trigger.activate();
+		trigger.isStarting = true;
+		await happen('meanwhile');
+		await until(() => trigger.answers.length === 1);
+		trigger.isStarting = false;
+		service.alter({ request: ({ url }) => (url.pathname.endsWith('/retry') ? { status: 403, body: '{"code":"forbidden"}' } : undefined) });
+		for (let i = 0; i < 6; i++) await trigger.look();
+		expect(trigger.reported).toEqual([]);
+		expect(trigger.warnings).toEqual([expect.stringMatching(/does not send the event evt_\w+ again/)]);
+	});
+
 	test('numeric ids are used as they are', async () => {
 		const numbers = new Map<string, number>();
 		service.alter({

@@ -1,9 +1,11 @@
-import type { IDataObject } from 'n8n-workflow';
+import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../../api/connection';
 import { encodedPath } from '../../api/http/path';
+import { notFound, refusedSubscription } from '../../api/http/statuses';
 import { readPages } from '../../api/lists/pages';
+import { isAnsweredWith } from '../../api/refusals';
 import { newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { parseBoolean, parsePositiveNumber } from '../../values/parsers';
 import type { PublishContext, TriggerContext } from '../triggerContext';
@@ -58,8 +60,8 @@ export async function findDeliveredUntil(
 
 /** The events that a recovery leaves out. */
 export interface Gap {
-	/** The instant before which they happened (Unix epoch ms). */
-	before: number;
+	/** The instant (RFC 3339) before which they happened; undefined if none is recovered. */
+	before?: string;
 	reason: string;
 }
 
@@ -76,7 +78,7 @@ export async function recoverMissed(
 	hours: number | undefined,
 ): Promise<Gap | undefined> {
 	const gap = isFirst ? undefined : await recoverEvents(api, state, hours);
-	storeSubscription(n8n, { ...state, changed: updatedAt });
+	storeSubscription(n8n, { ...state, changed: updatedAt, deliveredUntil: gap?.before ?? state.deliveredUntil });
 	return gap;
 }
 
@@ -90,15 +92,15 @@ export async function recoverEvents(
 	{ id, deliveredUntil: since }: SubscriptionState,
 	hours: number | undefined,
 ): Promise<Gap | undefined> {
-	if (hours === undefined) return { before: Infinity, reason: 'because Recover Missed Events is off' };
+	if (hours === undefined) return { reason: 'because Recover Missed Events is off' };
 	if (id === undefined || since === undefined) return undefined;
 	const recover = (await api.describe('/webhooks'))?.recordActions.recover;
-	if (!recover) return { before: Infinity, reason: 'because the CRM does not recover missed events' };
+	if (!recover) return { reason: 'because the CRM does not recover missed events' };
 	const oldest = Date.now() - hours * 3_600_000;
 	const isTooOld = Date.parse(since) < oldest;
 	const begin = isTooOld ? new Date(oldest).toISOString() : since;
 	await api.send({ method: 'POST', path: `${subscriptionPath(id)}/recover`, body: { since: begin }, ...newKeyFor(recover) });
-	return isTooOld ? { before: oldest, reason: `those before ${begin} are older than Maximum Age` } : undefined;
+	return isTooOld ? { before: begin, reason: `those before ${begin} are older than Maximum Age` } : undefined;
 }
 
 export const describeGap = (reason: string): string => `Events may be missing, ${reason}. Compare with the CRM`;
@@ -120,19 +122,20 @@ const deliverySchema = z.object({
 	attempts: z.array(z.object({ response_status: z.number().nullable() })),
 });
 
-type Delivery = z.infer<typeof deliverySchema>;
+export type Delivery = z.infer<typeof deliverySchema>;
 
 /**
  * Reads the deliveries since the stored state that the trigger has not accepted, and whether a gateway before n8n answers in
- * its place; undefined if the service does not list them.
+ * its place; undefined if the service does not list them, or in another form.
  *
- * @param retries whether those that something else has answered are to be sent again; otherwise they count as accepted
+ * @param recovers whether those that something else has answered, or that have failed, are to be sent again; otherwise they
+ * count as accepted
  */
 export async function readUndelivered(
 	api: Connection,
 	{ id, created_at: created }: Subscription,
 	state: SubscriptionState,
-	retries: boolean,
+	recovers: boolean,
 ): Promise<{ missed: Delivery[]; hasGateway: boolean } | undefined> {
 	const { list, recordActions: { retry = undefined } = {} } = (await api.describe('/webhooks/{id}/deliveries')) ?? {};
 	if (!list) return undefined;
@@ -145,13 +148,14 @@ export async function readUndelivered(
 			deliveries.push(...records.map((record) => deliverySchema.parse(record)));
 			if (!isSince(deliveries.at(-1))) break;
 		}
-	} catch {
+	} catch (error) {
+		if (error instanceof NodeApiError && !isAnsweredWith(error, ...refusedSubscription)) throw error as Error;
 		return undefined;
 	}
 	// A gateway answers an event that is sent again as before.
 	const isAnsweredAgain = deliveries.some(({ attempts }) => attempts.filter(isSuccess).length > 1);
 	const hasGateway = !deliveries.some(isAccepted) && (isAnsweredAgain || state.hasGateway === true);
-	const isMissed = (delivery: Delivery) => (retries && retry && !hasGateway ? !isAccepted(delivery) : delivery.status !== 'succeeded');
+	const isMissed = (delivery: Delivery) => (recovers && retry && !hasGateway ? !isAccepted(delivery) : delivery.status !== 'succeeded' && (recovers || !hasFailed(delivery)));
 	const missed = deliveries.filter((delivery) => isSince(delivery) && delivery.event_type !== 'webhook.test' && isMissed(delivery));
 	return { missed, hasGateway };
 }
@@ -161,12 +165,56 @@ const isAccepted = ({ status, attempts }: Delivery): boolean =>
 
 const isSuccess = ({ response_status: status }: Delivery['attempts'][number]): boolean => status !== null && status >= 200 && status < 300;
 
-/** Has the service send again what n8n itself has answered, so that the service counts it as delivered. */
-export async function retryAnsweredByN8n(api: Connection, { id }: Subscription, missed: Delivery[]): Promise<void> {
-	const retry = (await api.describe('/webhooks/{id}/deliveries'))?.recordActions.retry;
-	for (const delivery of missed.filter(({ status }) => status === 'succeeded')) {
-		await api.send({ method: 'POST', path: subscriptionPath(id) + encodedPath`/deliveries/${delivery.id}/retry`, ...newKeyFor(retry) });
+/**
+ * The deliveries that the service has given up: a recovery tries each once more. One that fails again is lost, and holds up
+ * nothing from then on.
+ */
+export class GivenUpDeliveries {
+	private readonly states = new Map<string, 'failed' | 'tried' | 'failed again' | 'lost'>();
+
+	get needRecovery(): boolean {
+		return [...this.states.values()].includes('failed');
 	}
+
+	noteRecovery(): void {
+		for (const [delivery, state] of this.states) if (state === 'failed') this.states.set(delivery, 'tried');
+	}
+
+	/**
+	 * Notes which deliveries have failed.
+	 *
+	 * @param missed as read after a recovery, if one was due: a replica may still show what it has not tried yet
+	 * @param fails whether all deliveries fail at present: a recovery follows
+	 * @returns those that are lost from now on
+	 */
+	note(missed: Delivery[], { isDue, fails }: { isDue: boolean; fails: boolean }): Delivery[] {
+		for (const { id: delivery } of missed.filter(hasFailed)) {
+			const state = this.states.get(delivery);
+			if (state === undefined) this.states.set(delivery, isDue ? 'tried' : 'failed');
+			if (state === 'tried' && !isDue) this.states.set(delivery, 'failed again');
+		}
+		const lost = fails ? [] : missed.filter((delivery) => this.states.get(delivery.id) === 'failed again');
+		for (const delivery of lost) this.addLost(delivery);
+		return lost;
+	}
+
+	addLost({ id: delivery }: Delivery): void {
+		this.states.set(delivery, 'lost');
+	}
+
+	isLost = ({ id: delivery }: Delivery): boolean => this.states.get(delivery) === 'lost';
+}
+
+export const hasFailed = ({ status }: Delivery): boolean => status === 'failed';
+
+/** Has the service send a delivery again. @returns the error if the service refuses that for good */
+export async function retryDelivery(api: Connection, { id }: Subscription, delivery: Delivery): Promise<Error | undefined> {
+	const retry = (await api.describe('/webhooks/{id}/deliveries'))?.recordActions.retry;
+	const path = subscriptionPath(id) + encodedPath`/deliveries/${delivery.id}/retry`;
+	return await api.send({ method: 'POST', path, ...newKeyFor(retry) }).then(() => undefined, (error: Error) => {
+		if (isAnsweredWith(error, 403, ...notFound)) return error;
+		throw error;
+	});
 }
 
 /**

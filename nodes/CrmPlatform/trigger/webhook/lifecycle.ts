@@ -52,7 +52,7 @@ export const subscriptionLifecycle = {
 			const found = await findOwnSubscription(api, state.id, addressOf(this));
 			let { deliveredUntil } = state;
 			if (found && !isTest(this)) {
-				const undelivered = await readUndelivered(api, found.subscription, state, true);
+				const undelivered = await readUndelivered(api, found.subscription, state, true).catch(() => undefined);
 				deliveredUntil = await findDeliveredUntil(api, found, state, undelivered?.missed);
 			}
 			if (found) await deleteSubscription(api, found.subscription.id);

@@ -2,10 +2,14 @@ import { type ITriggerFunctions, type ITriggerResponse, NodeOperationError } fro
 
 import { connect, type Connection } from '../../api/connection';
 import { type Clock, systemClock } from '../../base/clock';
+import { listed } from '../../base/lists';
 import { RecentMap } from '../../base/maps';
 import { asNodeError, isStartedByN8n } from '../triggerContext';
 import { maxTimeUnstored, serialized, storeOnly, triggerKey } from '../storedState';
-import { describeGap, findDeliveredUntil, recoverEvents, recoverHours, recoverMissed, readUndelivered, retryAnsweredByN8n } from './backlog';
+import {
+	type Delivery, describeGap, findDeliveredUntil, GivenUpDeliveries, hasFailed, recoverEvents, recoverHours, recoverMissed, readUndelivered,
+	retryDelivery,
+} from './backlog';
 import { tolerance } from './signature';
 import {
 	findSubscription, forPerson, type FoundSubscription, isMoved, matchesRequest, ensureSubscription, readSubscription, storeSubscription,
@@ -51,6 +55,9 @@ class SubscriptionWatch {
 	/** The problem the user was last notified of. */
 	private reported = '';
 	private failures = 0;
+	private readonly givenUp = new GivenUpDeliveries();
+	/** Whether the service lists deliveries, as far as known. */
+	private isListed = true;
 	/** When n8n last stored the state (Unix epoch ms). */
 	private storedAt: number;
 
@@ -109,7 +116,10 @@ class SubscriptionWatch {
 		this.warn(description);
 		this.store(ensured.state, true);
 		const gap = await recoverMissed(this.n8n, api, ensured, this.hours);
-		if (gap) this.report(new Error(`${description}. ${describeGap(gap.reason)}`));
+		if (gap) {
+			this.report(new Error(`${description}. ${describeGap(gap.reason)}`));
+			void storeOnly(this.n8n);
+		}
 		this.recovery = 'done';
 	}
 
@@ -117,27 +127,49 @@ class SubscriptionWatch {
 	private async catchUp(api: Connection, found: FoundSubscription, url: string, state: SubscriptionState): Promise<void> {
 		const { updated_at: changed, failing_since: failingSince } = found.subscription;
 		const fails = failingSince !== null;
-		const { recovery } = this;
+		const { recovery, givenUp } = this;
 		// Since the last check, the subscription may have been paused or changed to other events.
 		const isChanged = changed !== state.changed;
 		// The service may wait hours before it retries deliveries that failed while n8n was down.
 		const isDue = isChanged || recovery === 'now' || (recovery === 'once it delivers' && !fails);
 		const gap = isDue ? await recoverEvents(api, state, this.hours) : undefined;
-		this.recovery = fails ? 'once it delivers' : 'done';
+		if (isDue) givenUp.noteRecovery();
 		// Pending deliveries include those just recovered.
-		const { missed, hasGateway } = (await readUndelivered(api, found.subscription, state, this.hours !== undefined)) ?? {};
-		await retryAnsweredByN8n(api, found.subscription, missed ?? []);
-		const until = await findDeliveredUntil(api, found, { ...state, changed, deliversTo: url }, missed);
+		const undelivered = await readUndelivered(api, found.subscription, state, this.hours !== undefined);
+		if (!undelivered) this.warnUnlisted();
+		const lost = givenUp.note(undelivered?.missed ?? [], { isDue, fails });
+		if (lost.length > 0) this.report(new Error(describeGap(`because the CRM could not deliver ${listed(lost.map((delivery) => delivery.event_id))}`)));
+		const missed = undelivered?.missed.filter((delivery) => !givenUp.isLost(delivery));
+		await this.retryAnsweredByN8n(api, found.subscription, missed ?? []);
+		this.recovery = fails ? 'once it delivers' : givenUp.needRecovery ? 'now' : 'done';
+		const matching = { ...state, changed, deliversTo: url };
+		const until = await findDeliveredUntil(api, found, matching, missed);
+		// The service tries pending deliveries by itself, whatever their age.
+		const areLost = async (before: string) =>
+			isChanged || (missed && isEarlier(await findDeliveredUntil(api, found, matching, missed.filter(hasFailed)), before));
+		const lostBefore = gap?.before !== undefined && (await areLost(gap.before)) ? gap.before : undefined;
+		if (gap && lostBefore !== undefined) this.report(new Error(describeGap(gap.reason)));
+		const isReported = lost.length > 0 || lostBefore !== undefined;
 		if (fails) {
 			// Other processes may have an older secret, if something has reset the static data.
-			this.store({ ...state, changed }, recovery === 'done' || this.clock.now() - this.storedAt >= interval);
-			this.wait = retryDelay;
+			const isUrgent = isReported || recovery === 'done' || this.clock.now() - this.storedAt >= interval;
+			this.store({ ...state, changed, deliveredUntil: lostBefore ?? state.deliveredUntil }, isUrgent);
 		} else {
 			this.reported = '';
-			this.store({ ...state, deliveredUntil: until, changed, deliversTo: url, hasGateway }, state.deliversTo !== url);
+			const deliveredUntil = lostBefore !== undefined && isEarlier(until, lostBefore) ? lostBefore : until;
+			this.store({ ...matching, deliveredUntil, hasGateway: undelivered?.hasGateway }, isReported || state.deliversTo !== url);
 		}
-		const isMissing = gap && gap.before !== Infinity && (isChanged || Date.parse(until) < gap.before);
-		if (isMissing) this.report(new Error(describeGap(gap.reason)));
+		if (fails || givenUp.needRecovery) this.wait = retryDelay;
+	}
+
+	/** Has the service send again what n8n itself has answered, so that the service counts it as delivered. */
+	private async retryAnsweredByN8n(api: Connection, subscription: Subscription, missed: Delivery[]): Promise<void> {
+		for (const delivery of missed.filter(({ status }) => status === 'succeeded')) {
+			const refusal = await retryDelivery(api, subscription, delivery);
+			if (!refusal) continue;
+			this.givenUp.addLost(delivery);
+			this.warn(`The CRM does not send the event ${delivery.event_id} again, which n8n may have missed: ${refusal.message}`);
+		}
 	}
 
 	private store(state: SubscriptionState, isUrgent: boolean): void {
@@ -154,10 +186,18 @@ class SubscriptionWatch {
 		this.reported = nodeError.message;
 	}
 
+	private warnUnlisted(): void {
+		if (!this.isListed) return;
+		this.isListed = false;
+		this.warn('The CRM does not list the deliveries of a webhook, so events older than Maximum Age that are missed are not reported');
+	}
+
 	private warn(message: string): void {
 		this.n8n.logger.warn(`${this.n8n.getNode().name}: ${message}`);
 	}
 }
+
+const isEarlier = (instant: string, than: string): boolean => Date.parse(instant) < Date.parse(than);
 
 function describeRestored(id: string, subscription: Subscription | undefined, request: SubscriptionRequest, state: SubscriptionState): string {
 	if (!subscription) return `The webhook ${id} was deleted in the CRM. The trigger has subscribed again`;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 
 /** What happens in a history: to the service, to n8n, or nothing for a while. */
-type SimpleStep = 'happen' | 'publish' | 'delete' | 'pause' | 'resume' | 'rotate' | 'divert' | 'narrow' | 'widen';
+type SimpleStep = 'happen' | 'unsent' | 'unreadable' | 'publish' | 'delete' | 'pause' | 'resume' | 'rotate' | 'divert' | 'narrow' | 'widen';
 
 export type WebhookStep =
 	| { does: SimpleStep }
@@ -25,6 +25,7 @@ const counted = (weight: number, does: 'fail' | 'loseAnswers' | 'copies' | 'oldS
 
 const step: fc.Arbitrary<WebhookStep> = fc.oneof(
 	simple(8, 'happen'),
+	simple(1, 'unsent', 'unreadable'),
 	simple(6, 'publish', 'delete', 'pause', 'resume', 'rotate', 'divert', 'narrow', 'widen'),
 	timed(6, 'wait', 100, 3_000, 2 * minute, 11 * minute, 11 * minute, 90 * minute),
 	timed(1, 'wait', 13 * 60 * minute),

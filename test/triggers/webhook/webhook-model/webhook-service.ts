@@ -21,6 +21,8 @@ export interface ModelEvent {
 	id: string;
 	sequence: number;
 	at: number;
+	/** Why it cannot be delivered: the CRM does not send it, as its user no longer sees the record; or the trigger cannot read it. */
+	problem: 'unsent' | 'unreadable' | undefined;
 }
 
 interface Subscription {
@@ -52,6 +54,8 @@ export class WebhookModelService {
 	/** Milliseconds until a delivery is sent, and how often. */
 	late = 0;
 	copies = 1;
+	/** Whether the credential may not read deliveries. */
+	isUnlisted = false;
 	private count = 0;
 
 	private readonly clock: SimulatedClock;
@@ -62,8 +66,8 @@ export class WebhookModelService {
 		this.post = post;
 	}
 
-	happen(): void {
-		const event = { id: `evt_${this.events.length + 1}`, sequence: this.events.length + 1, at: this.clock.now() };
+	happen(problem?: ModelEvent['problem']): void {
+		const event: ModelEvent = { problem, id: `evt_${this.events.length + 1}`, sequence: this.events.length + 1, at: this.clock.now() };
 		this.events.push(event);
 		for (const subscription of this.subscriptions.values()) {
 			if (subscription.status === 'active' && subscription.events.includes(eventType)) this.queue(subscription, event);
@@ -81,6 +85,11 @@ export class WebhookModelService {
 	rotate(subscription: Subscription): void {
 		// The former secret would sign for another day, which the model leaves out.
 		subscription.secrets = [this.newSecret()];
+	}
+
+	/** Whether it will try an event again. */
+	willTry({ id }: ModelEvent): boolean {
+		return [...this.subscriptions.values()].some(({ deliveries }) => deliveries.get(id)?.status === 'pending');
 	}
 
 	/** Retries pending deliveries, as the service would eventually. */
@@ -108,7 +117,11 @@ export class WebhookModelService {
 	} as unknown as Connection;
 
 	private answer(method: string, [collection, id, action, delivery]: string[], body: Record<string, unknown>): unknown {
-		if (collection === 'events') return { timestamp: new Date(this.events.find((event) => event.id === id)!.at).toISOString() };
+		if (collection === 'events') {
+			const { problem, at } = this.events.find((event) => event.id === id)!;
+			if (problem === 'unsent') throw httpError('404');
+			return { timestamp: new Date(at).toISOString() };
+		}
 		if (id === undefined) {
 			if (method === 'GET') return this.list([...this.subscriptions.values()].map(publicView));
 			const now = this.time();
@@ -125,6 +138,7 @@ export class WebhookModelService {
 		if (!subscription) throw httpError('404');
 		if (action === 'deliveries') {
 			if (delivery !== undefined) return this.retry(subscription, subscription.deliveries.get(delivery.slice('dlv_'.length))!);
+			if (this.isUnlisted) throw httpError('403');
 			const newestFirst = [...subscription.deliveries.values()].reverse();
 			return this.list(newestFirst.map(({ event: { id }, ...more }) => ({ ...more, id: `dlv_${id}`, event_id: id, event_type: eventType })));
 		}
@@ -164,9 +178,15 @@ export class WebhookModelService {
 
 	private async attempt(subscription: Subscription, delivery: Delivery): Promise<void> {
 		if (this.subscriptions.get(subscription.id) !== subscription || subscription.status !== 'active') return;
-		const { id, sequence, at } = delivery.event;
+		const { id, sequence, at, problem } = delivery.event;
+		if (problem === 'unsent') {
+			delivery.attempts.push({ response_status: null });
+			delivery.status = 'failed';
+			return;
+		}
 		const data = { object: { id: `con_${sequence}` }, previous: null, changed: [] };
-		const body = JSON.stringify({ id, type: eventType, timestamp: new Date(at).toISOString(), sequence, data });
+		const event = { id, type: eventType, timestamp: new Date(at).toISOString(), sequence, data };
+		const body = problem === 'unreadable' ? '{}' : JSON.stringify(event);
 		const timestamp = String(Math.floor(this.clock.now() / 1000));
 		const signatures = subscription.secrets.map((secret) => {
 			const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
