@@ -148,4 +148,24 @@ describe('an export that failed', () => {
 		expect(new Set(jobs)).toEqual(new Set([json.job]));
 		expect(service.passed.filter((request) => request.startsWith('POST'))).toHaveLength(2);
 	});
+
+	test('has its job if that completed after Maximum Wait, as the message promises, unless the results are wrong', async () => {
+		await sandbox.create('contacts', { last_name: 'Slow' });
+		const again = { executionId: 'slow', context: {} };
+		let job = '';
+		service.edit(({ path, body }) => {
+			if (!/^\/v1\/jobs\/\w+$/.test(path)) return;
+			body.status = 'processing';
+			job = String(body.id);
+		});
+		const impatient = { ...named('Slow'), options: { maxWait: 1 } };
+		await expect(exportOf(impatient, 'contact', again)).rejects.toThrow('it finds the job again');
+		await until(async () => (await sandbox.read(`jobs/${job}`)).status === 'completed');
+		service.alter({});
+		expect((await exportOf(impatient, 'contact', again)).json.job).toBe(job);
+		service.alter({ answer: (text, { url }) => (url.pathname.endsWith('/results') ? '' : text) });
+		await expect(exportOf(impatient, 'contact', again)).rejects.toThrow('Run the export again');
+		service.alter({});
+		expect((await exportOf(impatient, 'contact', again)).json.job).not.toBe(job);
+	});
 });

@@ -23,7 +23,7 @@ import { notationFor, type Region } from '../fields/readable';
 import { exportColumns, exportedCells, forPeople, writableFieldsIn } from '../reading/exportColumns';
 import { replaceIds, type IdReplacement } from '../lookUp/replaceIds';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
-import { endedBefore, readJobResults, endReason, startBackgroundJob, waitForJob, type StartedJob } from '../writing/backgroundJob';
+import { forgetJob, isOutdatedJob, readJobResults, endReason, startBackgroundJob, waitForJob, type StartedJob } from '../writing/backgroundJob';
 import { eachItem } from '../schedule';
 import { describesFailure, problemOfItem } from '../api/http/problem';
 import { requireDescribed } from '../api/requireDescribed';
@@ -121,7 +121,11 @@ async function exportLists(run: NodeRun, item: number, listQueries: ListQuery[])
 			n8n.logger.info(`${n8n.getNode().name}: ${rows} records exported`);
 		}
 	}
-	const files = await writeParts(n8n, plan.files, outputRows());
+	const files = await writeParts(n8n, plan.files, outputRows()).catch((error: unknown) => {
+		// The results may be wrong.
+		for (const job of jobs) forgetJob(run, job);
+		throw error;
+	});
 	if (changedRows > 0) {
 		run.api.notices.add(
 			`${changedRows} rows had NUL characters or halves of characters, which CSV cannot contain: the former were removed, the latter replaced by “\uFFFD”. To keep them, export NDJSON.`,
@@ -182,7 +186,7 @@ async function startExport(run: NodeRun, item: number, listQuery: ListQuery): Pr
 	const start = async (earlier: number): Promise<StartedJob> => {
 		const started = await startBackgroundJob(run, description, exported, [item, keyDigest(JSON.stringify(exported)), earlier]);
 		// It may have failed, and its records may have changed since. An export writes nothing, so it may run again.
-		if (!(await endedBefore(run, started))) return started;
+		if (!(await isOutdatedJob(run, started))) return started;
 		if (earlier < maxEarlierJobs) return await start(earlier + 1);
 		throw new Error('This execution has started too many exports. Run the workflow again.');
 	};

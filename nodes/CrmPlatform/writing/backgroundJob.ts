@@ -9,6 +9,7 @@ import type { JobDescription } from '../api/openapi/writing';
 import { recordIn } from '../api/record';
 import type { NodeRun } from '../model';
 import { parseWholeNumber } from '../values/parsers';
+import { stateOfRun } from './runState';
 import { sendUnderKey } from './sendAlone';
 
 export interface StartedJob {
@@ -52,8 +53,23 @@ const readJob = async ({ api }: NodeRun, { path }: StartedJob): Promise<IDataObj
 
 const isEnd = ({ status }: IDataObject): boolean => ['completed', 'failed', 'canceled'].includes(String(status));
 
-/** Whether an earlier request had started a job, which ended before this one. */
-export const endedBefore = async (run: NodeRun, job: StartedJob): Promise<boolean> => job.isReplayed === true && isEnd(await readJob(run, job));
+/** The jobs for which attempts at a run have waited in vain, by id: they said that a retry finds them again. */
+interface UnfinishedJobs {
+	runKey: number | string;
+	jobs?: Record<string, true>;
+}
+
+const unfinishedJobs = (run: NodeRun) => (stateOfRun<UnfinishedJobs>(run, 'unfinishedJobs').jobs ??= {});
+
+/** Whether an earlier request had started a job, which ended before this one, unless that had waited for it in vain. */
+export async function isOutdatedJob(run: NodeRun, started: StartedJob): Promise<boolean> {
+	if (!started.isReplayed) return false;
+	const job = await readJob(run, started);
+	return isEnd(job) && !(job.status === 'completed' && unfinishedJobs(run)[started.id]);
+}
+
+/** A retry does not find the job again once it has ended. */
+export const forgetJob = (run: NodeRun, { id }: StartedJob): void => void delete unfinishedJobs(run)[id];
 
 /** Default Maximum Wait in seconds: the default of a request is too short for most jobs. */
 const maxJobTime = 3600;
@@ -81,6 +97,7 @@ export async function waitForJob(run: NodeRun, item: number, started: StartedJob
 		if (pause === firstPause) n8n.logger.info(`${name}: waiting for ${id} to end`);
 		const remaining = begun + maxSeconds * 1000 - systemClock.now();
 		if (remaining <= 0) {
+			unfinishedJobs(run)[id] = true;
 			throw new Error(
 				`The job did not finish within ${maxSeconds} s and is still running. `
 				+ 'Increase Maximum Wait in the options and retry the execution: it finds the job again.',
