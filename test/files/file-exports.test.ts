@@ -1,6 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 
+import type { IDataObject } from 'n8n-workflow';
 
+import { alteredService } from '../support/altered-service.ts';
 import { useBinaryStore } from '../support/binary-store.ts';
 import { fileRuns, rowsOf } from '../support/file-runs.ts';
 import { filterRows } from '../support/parameters.ts';
@@ -8,6 +10,7 @@ import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const store = useBinaryStore();
+const service = alteredService(sandbox, true);
 const { importOf, exportOf } = fileRuns(sandbox, store);
 
 describe('an export', () => {
@@ -27,6 +30,17 @@ describe('an export', () => {
 	])('sorted by %s is told that records which change meanwhile may be missing: %s', async (sort, isTold) => {
 		const { hints } = await exportOf({ filters: filterRows({ email: 'nobody@order.example' }), options: { sort } });
 		expect(hints.join().includes('changed during the export')).toBe(isTold);
+	});
+
+	test('sorted by the time of creation is told nothing, although lists cannot be filtered by it', async () => {
+		service.edit(({ path, body }) => {
+			if (path !== '/openapi.json') return;
+			const { get } = (body.paths as Record<string, { get: { parameters: IDataObject[] } }>)['/v1/contacts']!;
+			get.parameters = get.parameters.filter(({ name }) => name !== 'created_at[lt]');
+		});
+		const sorted = { filters: filterRows({ email: 'nobody@order.example' }), options: { sort: 'created_at' } };
+		const { hints } = await fileRuns(service, store).exportOf(sorted);
+		expect(hints).toEqual([]);
 	});
 
 	test('removes NUL characters, which CSV cannot contain, and reports it: the file can be imported again', async () => {

@@ -98,7 +98,7 @@ async function exportLists(run: NodeRun, item: number, listQueries: ListQuery[])
 	const { columns, listQuery, replacement } = plan;
 	const order = sortKeysOf(listQuery.list, listQuery.query);
 	const needed = listQueries.length > 1 ? order.map(({ field }) => field) : [];
-	const changing = order.map(({ field }) => field).filter((field) => !['id', listQuery.list.created?.field].includes(field));
+	const changing = order.map(({ field }) => field).filter((field) => !['id', 'created_at', listQuery.list.created?.field].includes(field));
 	if (changing.length > 0) {
 		run.api.notices.add(`Sorted by ${changing.join(', ')}: a record that is changed during the export may be missing, or be there twice. Sort by the time of creation to prevent that.`);
 	}
