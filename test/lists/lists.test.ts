@@ -114,6 +114,14 @@ describe('the output fields', () => {
 		expect(hints).toEqual([expect.stringContaining('do not have custom_fields.teir')]);
 	});
 
+	test('may be custom fields that the CRM does not describe', async () => {
+		altered.edit(({ path, body }) => {
+			if (path === '/openapi.json') delete (body.paths as IDataObject)['/v1/custom-fields'];
+		});
+		const { hints } = await nodeRuns(altered).run(getMany('contact', { options: { outputFields: 'id,custom_fields.any' } }));
+		expect(hints).toEqual([]);
+	});
+
 	test('are refused if the CRM has none of them', async () => {
 		const none = list({ options: { outputFields: ['gone'] } });
 		await expect(none).rejects.toThrow('Output Fields: The records do not have gone');

@@ -28,7 +28,7 @@ const definitionSchema = z.object({
 
 export type Definition = z.infer<typeof definitionSchema>;
 
-const definitionsPath = '/custom-fields';
+export const definitionsPath = '/custom-fields';
 
 /** The fields that an account has defined for a record type. */
 export interface CustomFields {

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { readableCustomFields } from '../api/customFields';
+import { definitionsPath, readableCustomFields } from '../api/customFields';
 import { allCustomFields } from '../fields/field';
 import { isObject } from '../base/json';
 import { memberAtPath, ownMember, setMember } from '../base/ownMembers';
@@ -35,7 +35,8 @@ export async function outputFieldsOf(
 	const outputFields = chosen.flatMap((name) => outputFieldNamed(name, fields) ?? []);
 	if (outputFields.length === 0) throw new Error(`Output Fields: ${missingFieldsText(chosen)}`);
 	const isCustom = (field: OutputField) => field.path[0] === allCustomFields && field.path.length > 1;
-	const custom = outputFields.some(isCustom) ? await readableCustomFields(api, collectionPath(run, item)).catch(() => undefined) : undefined;
+	const areDefined = outputFields.some(isCustom) && (await api.describe(definitionsPath))?.list !== undefined;
+	const custom = areDefined ? await readableCustomFields(api, collectionPath(run, item)).catch(() => undefined) : undefined;
 	const defined = custom?.notUnderstood.length === 0 ? [...custom.fields, ...custom.unwritable] : undefined;
 	const exists = (field: OutputField) => !defined || !isCustom(field) || defined.some(({ path: [, key] }) => key === field.path[1]);
 	const unknown = chosen.filter((name) => !outputFields.some((field) => field.name === name && exists(field)));
