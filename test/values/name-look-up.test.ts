@@ -60,11 +60,11 @@ test('a name is searched as people read it, without invisible characters and spa
 });
 
 /** A service whose search finds more records than are read at once, with a filter by the exact name. */
-function crowdedService(filters: string[]): Connection {
+function crowdedService(filters: string[], begun = [{ id: 'a', name: 'ACME' }]): Connection {
 	const send = async ({ query = {} }: ApiRequest) => {
 		const others = Array.from({ length: 501 }, (_, i) => ({ id: `other ${i}`, name: `Acme ${i}` }));
 		const isSearched = query.name === undefined && query['name[starts_with]'] === undefined;
-		const data = isSearched ? others : query.name === undefined ? [{ id: 'a', name: 'ACME' }] : [];
+		const data = isSearched ? others : query.name === undefined ? begun : [];
 		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: isSearched ? 'next' : null } });
 	};
 	const list = { cursor: 'cursor', search: 'q', filters: filters.map((name) => fieldNamed(name, { kind: 'text' })) };
@@ -77,15 +77,21 @@ test('a name in more records than are read at once is found among those that beg
 	expect(found.get('Acme')).toEqual({ found: 'a' });
 });
 
-test('a name in more records than are read at once, in none as it is written, is not taken for a new one', async () => {
-	const found = await lookUpNames(crowdedService(['name']), '/companies', ['Acme']);
+test.each([
+	['the list cannot be filtered by their beginning', ['name']],
+	['none begins with it as written', ['name', 'name[starts_with]']],
+])('a name in more records than are read at once is not taken for a new one: %s', async (_, filters) => {
+	const found = await lookUpNames(crowdedService(filters, []), '/companies', ['Acme']);
 	expect(found.get('Acme')).toEqual({ failed: new Error('more than 500 records contain it') });
 });
 
-test('a name at the end of a page that is longer than requested is not taken for a new one', async () => {
-	const data = Array.from({ length: 700 }, (_, i) => ({ id: `${i}`, name: `Acme ${i}` }));
+test.each([
+	[500, 'Acme 500', { notFound: true }],
+	[700, 'Acme 699', { failed: {} }],
+])('a name is taken for a new one only if the one page has no more records than requested: %i', async (length, name, result) => {
+	const data = Array.from({ length }, (_, i) => ({ id: `${i}`, name: `Acme ${i}` }));
 	const send = async () => await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: null } });
 	const describe = async () => await Promise.resolve({ list: { cursor: 'cursor', filters: [] }, fields: [] });
 	const api = { send, describe, requireDescription: () => undefined } as unknown as Connection;
-	expect((await lookUpNames(api, '/companies', ['Acme 699'])).get('Acme 699')).toMatchObject({ failed: {} });
+	expect((await lookUpNames(api, '/companies', [name])).get(name)).toMatchObject(result);
 });

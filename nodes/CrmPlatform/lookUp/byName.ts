@@ -116,7 +116,9 @@ async function searchFor(searched: RecordList, nameToFind: NameToFind): Promise<
 	if (result || freeTexts.length === 0) return result ? [result] : [];
 	const beginning = `${freeTexts[0]}[starts_with]`;
 	const isFiltered = freeTexts.length === 1 && filters.some(({ name }) => name === beginning);
-	return [(isFiltered && (await foundBy(beginning).catch((error: Error) => void failureOfValue(error)))) || tooMany];
+	const begun = isFiltered ? await foundBy(beginning).catch(failureOfValue) : undefined;
+	// Another notation of the name may begin otherwise: with an accent, or with two spaces between its words.
+	return [begun && foundIn(begun).length > 0 ? begun : tooMany];
 }
 
 interface Candidates {
@@ -143,8 +145,7 @@ async function candidatesIn({ api, path, list }: RecordList, query: Record<strin
 	for await (const page of readPages(api.send, { path, list, query, limit: maxRead })) {
 		records.push(...page.records);
 		rememberNames(api, path, page.records);
-		// A page may be longer than requested, and is cut.
-		isWhole = page.next === undefined && records.length < maxRead;
+		isWhole = page.next === undefined && !page.isCut;
 	}
 	return { records, isWhole };
 }

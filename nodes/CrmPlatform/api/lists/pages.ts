@@ -16,6 +16,8 @@ export interface Page {
 	next?: string;
 	/** Number of records in the whole list, if the service reports it. */
 	total?: number;
+	/** Whether the page was longer than the limit of the walk, beyond which records were left out. */
+	isCut?: boolean;
 }
 
 /** The parts of a list's description that reading its pages needs. */
@@ -112,9 +114,10 @@ export async function* completePages(send: Send, walk: PageWalk): AsyncGenerator
 		let pages = 0;
 		for await (const page of isAgain ? furtherReading(send, walk, progress) : firstReading(send, walk, progress)) {
 			pages += 1;
+			const isCut = page.records.length > remaining;
 			const records = page.records.slice(0, remaining);
 			remaining -= records.length;
-			yield { ...page, records };
+			yield { ...page, records, ...(isCut && { isCut }) };
 			if (remaining <= 0) return;
 		}
 		const [size, expected] = [progress.ids.size, expectedSize(progress, walk)];
