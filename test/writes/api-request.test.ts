@@ -32,7 +32,7 @@ test.each([
 
 test('a body with a name twice is refused before it is sent', async () => {
 	const body = '{"last_name":"A","last_name":"B"}';
-	await expect(send('POST', '/v1/contacts', { body })).rejects.toThrow('has the name “last_name” twice');
+	await expect(send('POST', '/v1/contacts', { body })).rejects.toThrow('Body: The JSON has the name “last_name” twice');
 	expect(await sandbox.requests()).toEqual([]);
 });
 

@@ -2,6 +2,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { parseJson, parsedValue } from '../base/json';
 import { checkExact, withExactNumbers } from '../base/numbers';
+import { resultOrError } from '../base/results';
 import { checkedPath, type Query } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import type { NodeRun, Operation, Result } from '../model';
@@ -64,7 +65,8 @@ function bodyOf(value: unknown): object {
 /** @throws Error in the user's words if it is not JSON, or its numbers may have lost digits */
 function jsonOf(value: unknown, name: string): object {
 	checkExact(name, value);
-	const parsed = typeof value === 'string' ? parsedValue(value.trim() || '{}') : value;
+	const parsed = typeof value === 'string' ? resultOrError(() => parsedValue(value.trim() || '{}')) : value;
+	if (parsed instanceof Error) throw new Error(`${name}: ${parsed.message}`);
 	if (typeof parsed === 'object' && parsed !== null) return parsed;
 	throw new Error(`${name}: “${String(value)}” is not JSON such as { "key": "value" }`);
 }
