@@ -136,6 +136,12 @@ test('values that the CRM stores in lower case are compared in lower case', () =
 	expect(verdict('list', 'is', 'A@x.example', 'a@x.example', { lowerCase: ['*'] })).toBe('yes');
 });
 
+test('a part of a web address is compared as written', () => {
+	const verdicts = ['is', 'starts_with', 'contains'].map((comparison) =>
+		verdict('text', comparison, 'HTTPS://One.exam', `https://one.exam${comparison === 'is' ? '/' : 'ple/'}`, { isUrl: true }));
+	expect(verdicts).toEqual(['yes', 'yes', 'yes']);
+});
+
 test('a member of an object that the record lists without it is empty; one of an object that it does not list may have any value', () => {
 	const city = conditionOf('custom_fields[city]', 'Rio', undefined);
 	const records = [{ custom_fields: { city: 'Rio' } }, { custom_fields: { city: 'Oslo' } }, { custom_fields: {} }, {}];

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../base/json';
-import { memberAtPath } from '../base/ownMembers';
+import { memberAtPath, withoutMembers } from '../base/ownMembers';
 import { isBlank, hasOnlyBlanks, listIn } from '../values/blank';
 import { trimmed, unaccentedText } from '../values/foldedText';
 import { booleanIn } from '../values/parsers';
@@ -99,9 +99,9 @@ function comparedWith(field: ComparedField, comparison: Exclude<Comparison, 'emp
 	}
 	const { shape, rank } = fieldKinds[field.kind];
 	// Times are compared below: the form in which they are compared elsewhere takes a day for its midnight in UTC.
-	const textOf = (side: unknown) => String(valueKind(field) === 'dateTime' ? side : canonicalForm(side, field, shape === 'list' ? '*' : ''));
-	// White space counts in what a text contains.
-	const [text, soughtText] = [unaccentedText(textOf(value)), unaccentedText(textOf(expected))];
+	const textOf = (side: unknown, as = field) => String(valueKind(field) === 'dateTime' ? side : canonicalForm(side, as, shape === 'list' ? '*' : ''));
+	// White space counts in what a text contains; and a part of a web address is no address, which would get a slash at its end.
+	const [text, soughtText] = [unaccentedText(textOf(value)), unaccentedText(textOf(expected, withoutMembers(field, 'isUrl')))];
 	if (comparison === 'contains') return text.includes(soughtText) ? 'yes' : 'no';
 	if (comparison === 'starts_with') return text.startsWith(soughtText) ? 'yes' : 'no';
 	if (comparison === 'is' && trimmed(textOf(value)) === trimmed(textOf(expected))) return 'yes';
