@@ -144,6 +144,13 @@ describe('sending messages requires Send in May Write', () => {
 	});
 });
 
+test('what a timeline leaves out is in the answer', async () => {
+	service.alter({ request: ({ url }) => (url.pathname === '/v1/notes' ? { status: 403, body: '{"code":"forbidden"}' } : undefined) });
+	const { id } = await sandbox.create('contacts', { last_name: 'Partly visible' });
+	const answer = text(await callTool('get', { kind: 'contact', record: id, timeline: true }));
+	expect(answer.match(/records of the kind \w+ were left out/g)).toEqual(['records of the kind Note were left out']);
+});
+
 describe('unclear requests are refused', () => {
 	let deal: IDataObject;
 	beforeEach(async () => {
@@ -172,6 +179,15 @@ describe('unclear requests are refused', () => {
 		expect(await described('message')).toContain('"changes":"update, upsert, delete"');
 		expect(await described('deal')).toMatch(/"title":"text, required"/);
 		expect(await described('note')).toMatch(/"body":"[^"]*, required"/);
+	});
+
+	test('a name that too many records contain', async () => {
+		const others = Array.from({ length: 500 }, (_, i) => ({ id: `com_${i}`, name: `Acme ${i}` }));
+		service.edit(({ path, body }) => {
+			if (path.startsWith('/v1/companies?')) Object.assign(body, { data: others, next_cursor: 'more', total: undefined });
+		});
+		const answer = text(await callTool('change', { kind: 'company', action: 'delete', record: 'Acme' }));
+		expect(answer).toMatch(/could not be looked up by its name: more than 500 records contain it\. Send its id\. Nothing was written/);
 	});
 
 	test('a different record in place of the requested one', async () => {

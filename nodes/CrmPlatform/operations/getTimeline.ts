@@ -80,6 +80,8 @@ interface TimelineOf {
 	id: string;
 	/** The kinds to list, such as `note`; all if empty. */
 	kinds: readonly string[];
+	/** Whether the kinds are all that a model may see, and not chosen for this record. */
+	areVisible?: boolean;
 	limit?: number | undefined;
 	/** Whether to add the whole records. */
 	isWhole?: boolean;
@@ -89,7 +91,7 @@ interface TimelineOf {
  * What hangs on a record: the records of each kind that link to it, newest first. A kind that the credential may not read, or
  * the service does not list by its links, is left out, and a notice says so.
  */
-export async function readTimeline(api: Connection, { path, id, kinds, limit, isWhole = false }: TimelineOf): Promise<IDataObject[]> {
+export async function readTimeline(api: Connection, { path, id, kinds, areVisible, limit, isWhole = false }: TimelineOf): Promise<IDataObject[]> {
 	const chosen = timelineKinds.filter(({ value }) => kinds.length === 0 || kinds.includes(value));
 	const found = await inParallel(chosen, async ({ name, value: kind, path: kindPath }): Promise<IDataObject[]> => {
 		const { list, fields = [] } = (await api.describe(kindPath)) ?? {};
@@ -98,7 +100,7 @@ export async function readTimeline(api: Connection, { path, id, kinds, limit, is
 		const queries = linkQueries(list?.filters ?? [], path, id);
 		if (!list || queries.length === 0) {
 			// Records of other kinds have no such link, and need no filter.
-			if (kinds.includes(kind) || linkQueries(fields, path, id).length > 0) leaveOut(`The CRM cannot list them by ${collectionName(path)}.`);
+			if ((kinds.includes(kind) && !areVisible) || linkQueries(fields, path, id).length > 0) leaveOut(`The CRM cannot list them by ${collectionName(path)}.`);
 			return [];
 		}
 		const time = list.sort?.values.includes('-occurred_at') ? 'occurred_at' : 'created_at';

@@ -8,7 +8,7 @@ import { lookUpNames } from '../lookUp/byName';
 import { isIdShaped, parseName } from '../lookUp/names';
 import { distinctListItems, searchList } from '../lookUp/searchList';
 import { UnclearName } from '../mapping/replaceNames';
-import { quoted } from '../nodeAsTool/toolAnswer';
+import { inSentences, quoted } from '../nodeAsTool/toolAnswer';
 import type { NamedRecord, ToolkitCall } from './toolkitCall';
 
 /** Maximum number of records in an answer about an unclear name. */
@@ -26,7 +26,7 @@ export async function namedRecord(call: ToolkitCall, nameOrId: string | undefine
 	const isId = field === 'id';
 	// A long word with digits in it may be a name.
 	const mayBeId = isId || (field === undefined && isIdShaped(name));
-	const record = (mayBeId ? await recordWithId(call, name) : undefined) ?? (isId ? undefined : await recordCalled(call, nameOrId));
+	const record = (mayBeId ? await recordWithId(call, name) : undefined) ?? (isId ? undefined : await recordCalled(call, nameOrId, mayBeId));
 	if (record) {
 		const [id, called] = [String(record.id), recordName(record)];
 		return { id, title: called === undefined ? id : `${quoted(called)} (${id})`, record };
@@ -51,11 +51,14 @@ async function recordWithId({ api, toolkitType: { name: typeName, collection } }
 	return record;
 }
 
-/** @throws Error in the model's words, with the candidates, if several records have this name */
-async function recordCalled(call: ToolkitCall, name: string): Promise<IDataObject | undefined> {
+/** @throws Error in the model's words if several records have this name, with the candidates; if it is no id, and could not be looked up */
+async function recordCalled(call: ToolkitCall, name: string, mayBeId: boolean): Promise<IDataObject | undefined> {
 	const { api, toolkitType: { name: typeName, collection } } = call;
 	const result = (await lookUpNames(api, collection, [name])).get(name);
 	if (result && 'found' in result) return await recordWithId(call, String(result.found));
+	if (result && 'failed' in result && !mayBeId) {
+		throw new Error(`The ${typeName} ${name} could not be looked up by its name: ${inSentences(result.failed.message)} Send its id.`);
+	}
 	if (!result || !('several' in result)) return undefined;
 	const candidates = await candidatesFor(call, { collection, name, ids: result.several });
 	throw new Error(`Several records of the kind ${typeName} are called ${name}: ${candidates}. Send the id of the right one.`);

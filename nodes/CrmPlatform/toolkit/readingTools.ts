@@ -50,10 +50,11 @@ export async function getTool(call: ToolkitCall): Promise<ToolkitAnswer> {
 	const both = Object.fromEntries(ids.flatMap(([name, value]) => [[name, value], [name.replace(/_id$/, '_name'), named[name]]]));
 	// What hangs on the record, of the kinds that the model can see.
 	const kinds = settings.toolkitTypes.map(({ resource }) => resource.value);
+	const ofTimeline = { ...api, notices: new Set<string>() };
 	const timeline = args.text('timeline') === 'true'
-		? await readTimeline(api, { path: toolkitType.collection, id, kinds, limit: maxLimit })
+		? await readTimeline(ofTimeline, { path: toolkitType.collection, id, kinds, areVisible: true, limit: maxLimit })
 		: [];
-	return { data: [{ ...named, ...both }, ...timeline], notes: [dataNotice] };
+	return { data: [{ ...named, ...both }, ...timeline], notes: [...ofTimeline.notices, dataNotice] };
 }
 
 /** @throws Error in the model's words if the records cannot be listed */
