@@ -192,10 +192,25 @@ describe('in a list of records, whoever changed an entry last decides about it',
 		expect(await record('contacts', newIdOf(await undo('d1'), id))).toMatchObject({ tag_ids: [hers] });
 	});
 
+	const threeContacts = async () =>
+		(await Promise.all(['K', 'L', 'M'].map(async (last_name) => (await add('contacts', { last_name })).id))) as [string, string, string];
+
+	test('a deleted record is created again with the list that a person has taken its former main contact out of', async () => {
+		const [first, mine, hers] = await threeContacts();
+		const { id } = await add('deals', { title: 'Deleted', contact_id: first, contact_ids: [first] });
+		await as('d4', op.update('deal', id, { contact_id: mine, contact_ids: JSON.stringify([mine, first]) }));
+		await person(`deals/${id}`, { contact_ids: [mine, hers] });
+		await as('d4', op.deleteRecord('deal', id));
+		const output = await undo('d4');
+		expect(output.items).toMatchObject([{ result: 'undone', action: 'create' }]);
+		expect(await record('deals', newIdOf(output, id))).toMatchObject({ contact_id: mine, contact_ids: [mine, hers] });
+		expect(results(await undo('d4'))).toEqual(['already_so']);
+	});
+
 	test('a deleted record is created again with the main contact that its list still has', async () => {
-		const [first, mine, hers] = await Promise.all(['K', 'L', 'M'].map(async (last_name) => (await add('contacts', { last_name })).id));
-		const { id } = await add('deals', { title: 'Deleted', contact_id: first!, contact_ids: [first!] });
-		await as('d2', op.update('deal', id, { contact_id: mine!, contact_ids: JSON.stringify([mine, first]) }));
+		const [first, mine, hers] = await threeContacts();
+		const { id } = await add('deals', { title: 'Deleted', contact_id: first, contact_ids: [first] });
+		await as('d2', op.update('deal', id, { contact_id: mine, contact_ids: JSON.stringify([mine, first]) }));
 		await person(`deals/${id}`, { contact_ids: [mine, first, hers] });
 		await as('d2', op.deleteRecord('deal', id));
 		expect(await record('deals', newIdOf(await undo('d2'), id))).toMatchObject({ contact_id: first, contact_ids: [first, hers] });
@@ -236,7 +251,26 @@ test('a deleted record is created again with a value that somebody else changed 
 			if (type === 'contact.updated' && object.job_title === 'Theirs') object.id = 'con_unseen';
 		}
 	});
-	expect(await record('contacts', newIdOf(await undoing(service).undo('d3'), id))).toMatchObject({ job_title: 'Theirs' });
+	const again = newIdOf(await undoing(service).undo('d3'), id);
+	expect(await record('contacts', again)).toMatchObject({ job_title: 'Theirs' });
+	expect((await undoing(service).undo('d3')).items).toMatchObject([{ result: 'already_so', new_id: again }]);
+	const options = { undoTakesPrecedence: true };
+	expect((await undoing(service).undo('d3', { options })).items).toMatchObject([{ result: 'undone', action: 'update' }]);
+	expect(await record('contacts', again)).toMatchObject({ job_title: 'Poet' });
+	service.alter({});
+});
+
+test('a deleted record is created again without others’ values if the undo takes precedence, and a later undo leaves it so', async () => {
+	const { id } = await add('contacts', { last_name: 'Precedence', job_title: 'Poet', email: 'a@precedence.example' });
+	await as('d5', op.update('contact', id, { job_title: 'Wrong', email: 'b@precedence.example' }));
+	await person(`contacts/${id}`, { job_title: 'Theirs', emails: entries('b@precedence.example', 'c@precedence.example') });
+	await as('d5', op.deleteRecord('contact', id));
+	const options = { undoTakesPrecedence: true };
+	const again = newIdOf(await undo('d5', { options }), id);
+	const undone = { job_title: 'Poet', email: 'a@precedence.example' };
+	expect(await record('contacts', again)).toMatchObject(undone);
+	for (const more of [{ options }, {}]) expect((await undo('d5', more)).items).toMatchObject([{ result: 'already_so', new_id: again }]);
+	expect(await record('contacts', again)).toMatchObject(undone);
 });
 
 describe('a value that the CRM now refuses', () => {

@@ -60,7 +60,8 @@ export interface RecordHistory extends Pick<LoggedEvent, 'id' | 'key'>, Pick<Eve
 	 * that others have changed since.
 	 */
 	fieldHistories: Map<string, FieldHistory>;
-	deletion?: { event: string; record: IDataObject };
+	/** Its deletion that is to be undone, and the fields as they were then: others may have changed the record in its place since. */
+	deletion?: { event: string; record: IDataObject; fieldHistories: Map<string, FieldHistory> };
 	/** The records that undos have created in its place, the earliest first. */
 	recreations: Recreation[];
 	/** The record after its last event, whoever caused it: at least its version and these fields. Absent if it was deleted. */
@@ -140,7 +141,7 @@ function addChangeToUndo(history: RecordHistory, logged: LoggedEvent, originalId
 	else if (isErased(event)) history.notUndoable = explain('erasedSince');
 	else if (history.id === '' || change === undefined) history.notUndoable = explain('notUnderstood', event.type);
 	else if (change === 'updated') addFieldChanges(history, logged, originalIds);
-	else if (change === 'deleted') history.deletion = { event: event.id, record: object };
+	else if (change === 'deleted') history.deletion = { event: event.id, record: object, fieldHistories: new Map(history.fieldHistories) };
 	else {
 		// For a user, a record that becomes visible is reported as created, too.
 		if (versionNumber(object)! > 1n) history.notUndoable = explain('notCreated');

@@ -8,6 +8,7 @@ import type { Field } from '../fields/field';
 import { eventName, fieldEntries, fieldValue, setField } from '../log/eventFields';
 import { recordsById } from '../lookUp/byId';
 import { includingDeleted, isDeletedIn } from '../lookUp/recordList';
+import { hasOnlyBlanks } from '../values/blank';
 import type { LoggedChanges } from './loggedChanges';
 import { explain, type Explanation } from './reasons';
 import { type FieldHistory, type RecordHistory, recordKey, type Substitutes, withSubstitutes } from './recordHistories';
@@ -91,7 +92,7 @@ function planDeleted(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
 	if (gone) return notWritten(toUndo, explain('goneAgain', gone.id));
 	if (rules.invisible.has(history.key)) return notWritten(toUndo, explain('maybeNotDeleted'));
 	if (!fields.canMarkRecreations) return notWritten(toUndo, explain('unmarkable'));
-	const { changes } = fields.compare.difference({}, recordBeforeChanges(toUndo, rules));
+	const { changes } = fields.compare.difference({}, recordBeforeChanges(toUndo, rules).restored);
 	const isSent = ({ field }: FieldChange) => fields.canWrite('create', field);
 	const notSent = changes.filter((change) => !isSent(change) && fields.canWrite('update', change.field));
 	return { ...toUndo, result: 'undone', changes: changes.filter(isSent), notSent, action: 'create' };
@@ -106,15 +107,25 @@ const livingRecreation = ({ recreations }: RecordHistory) =>
 /** A record that an undo has created again gets what that undo could not restore. Values that have changed since are kept. */
 function planRecreated(toUndo: RecordToUndo, { id: newId, record, changed }: LivingRecreation, rules: UndoRules): RecordUndo {
 	const { history, fields } = toUndo;
-	// It was created with the previous values of these fields, and with others' values of the fields that others had changed last.
-	const ownNames = writableNames(toUndo).filter((name) => !history.fieldHistories.get(name)!.othersSince);
+	const [withOthers, withoutOthers] = [false, true].map((takesPrecedence) => {
+		const before = recordBeforeChanges(toUndo, { ...rules, takesPrecedence });
+		for (const [name, value] of fieldEntries(before.restored)) {
+			setField(before.restored, name, withSubstitutes(rules.newIds, fields.linkField(name), value));
+		}
+		return before;
+	}) as [RecordBefore, RecordBefore];
+	// Whether or not that undo took precedence, it created the record with the previous values of these fields.
+	const isOwn = (name: string) => !history.fieldHistories.get(name)!.othersSince && !withOthers.keptNames.has(name);
+	const ownNames = writableNames(toUndo).filter(isOwn);
 	const differing = allKept(restoringChanges(toUndo, rules, ownNames, record).changes);
 	// Of the other fields, it gets what it lacks, such as a link to a record that did not exist then.
-	const restored = recordBeforeChanges(toUndo, rules);
-	for (const [name, value] of fieldEntries(restored)) setField(restored, name, withSubstitutes(rules.newIds, fields.linkField(name), value));
 	const decidedNames = new Set([...ownNames, ...changed]);
-	const isLacking = ({ field }: FieldChange) =>
-		!decidedNames.has(eventName(field)) && fields.canWrite('create', field) && fields.canWrite('update', field);
+	// If that undo took precedence, it overwrote others' values. What is empty may also be what it could not restore.
+	const isOverwritten = ({ field, from }: FieldChange) =>
+		!hasOnlyBlanks(from) && fields.compare.isSame(field, from, fieldValue(withoutOthers.restored, field));
+	const isLacking = (change: FieldChange) => !decidedNames.has(eventName(change.field)) && !isOverwritten(change)
+		&& fields.canWrite('create', change.field) && fields.canWrite('update', change.field);
+	const { restored } = rules.takesPrecedence ? withoutOthers : withOthers;
 	const lacking = fields.compare.difference(record, restored).changes.filter(isLacking);
 	const undo = { ...toUndo, newId, changes: [...differing, ...lacking] };
 	const planned: RecordUndo = lacking.length > 0
@@ -283,15 +294,27 @@ function isTiedToOthers({ history: { fieldHistories }, fields }: RecordToUndo, n
 	return tied.some((other) => (lastByOthers(other) ?? 0) > since);
 }
 
-/** The deleted record with the values from before the changes to undo. Those that others have changed are as it had them last. */
-function recordBeforeChanges(toUndo: RecordToUndo, rules: UndoRules): IDataObject {
-	const { history } = toUndo;
-	const record = { ...history.deletion!.record };
-	const names = [...history.fieldHistories.keys()];
-	const restorations = restorationsOf(toUndo, names, record, rules);
-	const keptBecause = reasonsToKeep(names, toUndo, restorations);
-	for (const [name, { isContestedList, isChangedSince, restored }] of restorations) {
-		if (isContestedList ? !isChangedSince : !keptBecause.has(name)) setField(record, name, restored);
-	}
-	return record;
+interface RecordBefore {
+	/** A deleted record with the values from before the changes to undo, but for those that are kept: they are as it had them last. */
+	restored: IDataObject;
+	/** The fields that others have changed, or that must stay with these. */
+	keptNames: ReadonlySet<string>;
+}
+
+function recordBeforeChanges(toUndo: RecordToUndo, rules: UndoRules): RecordBefore {
+	const { history, fields } = toUndo;
+	const { record, fieldHistories } = history.deletion!;
+	const [restored, names] = [{ ...record }, [...fieldHistories.keys()]];
+	const atDeletion = { ...toUndo, history: { ...history, fieldHistories } };
+	const restorations = restorationsOf(atDeletion, names, restored, rules);
+	const keptBecause = reasonsToKeep(rules.takesPrecedence ? [] : names, atDeletion, restorations);
+	// A main contact that is kept stays in its list.
+	const lacksKept = (name: string, list: unknown) => fields.dependentFields(name).some((other) => {
+		const id = idText(withSubstitutes(rules.newIds, fields.linkField(other), fieldValue(record, other)));
+		return keptBecause.has(other) && id !== undefined && !(list as unknown[]).map(idText).includes(id);
+	});
+	const keptNames = new Set([...restorations].flatMap(([name, { isContestedList, isChangedSince, restored: list }]) =>
+		((isContestedList ? isChangedSince || lacksKept(name, list) : keptBecause.has(name)) ? [name] : [])));
+	for (const [name, { restored: value }] of restorations) if (!keptNames.has(name)) setField(restored, name, value);
+	return { restored, keptNames };
 }
