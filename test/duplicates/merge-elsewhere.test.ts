@@ -102,6 +102,13 @@ describe('links that cannot be moved', () => {
 		for (const id of group) expect(await record('contacts', id)).toBeDefined();
 	});
 
+	test('since the CRM does not list its custom objects: nothing is merged', async () => {
+		described((_, paths) => delete paths['/v1/custom-objects']);
+		const group = await people({}, {});
+		await expect(merge([group])).rejects.toThrow('The CRM does not list its custom objects, so links would be lost. Nothing was written.');
+		for (const id of group) expect(await record('contacts', id)).toBeDefined();
+	});
+
 	const readOnly = true;
 	test.each([['Participants', { participants: { ...participants, readOnly } }], ['Buyer', { buyer_id: { ...link, readOnly } }]])(
 		'that the CRM sets: the user is told (%s)', async (label, properties) => {

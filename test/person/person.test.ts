@@ -15,7 +15,7 @@ const folder = useFolderOfFile();
 const sandbox = useSandbox({ contacts: 0, db: join(folder, 'crm.db') });
 const { run, output } = nodeRuns(sandbox);
 const { add, record, undo } = undoing(sandbox);
-const service = alteredService(sandbox);
+const [service, withoutObjects] = [alteredService(sandbox), alteredService(sandbox)];
 const links = (...ids: string[]) => ids.map((id) => ({ resource: 'contacts', id }));
 type CreationEvent = { type?: string; request: unknown; data: { object: IDataObject } };
 const erase = (id: string, more: IDataObject = {}) =>
@@ -266,6 +266,15 @@ test('a credential that may not read custom fields erases a name in them, too, a
 	expect(hints).toEqual([expect.stringContaining('links in custom fields may be missing')]);
 	await nodeRuns(service).run(erase(person.id));
 	expect(await record('deals', deal.id)).toMatchObject({ custom_fields: { buyer: '[erased]' } });
+});
+
+test('an export says that records of custom objects were not searched if the CRM does not list the objects', async () => {
+	const person = await addSomebody('Rivas');
+	withoutObjects.edit(({ path, body }) => {
+		if (path === '/openapi.json') delete (body.paths as IDataObject)['/v1/custom-objects'];
+	});
+	const { hints } = await nodeRuns(withoutObjects).run(op.on('person', 'export', person.id));
+	expect(hints).toEqual([expect.stringContaining('Records of custom objects were not searched')]);
 });
 
 test('a deleted record that has only the name, another contact, and a note linked to somebody by a custom field are kept', async () => {

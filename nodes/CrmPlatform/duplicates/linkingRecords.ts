@@ -46,7 +46,10 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 		if (list && !update && described.some(hasLinks)) {
 			throw lostLinks(`The CRM cannot update the records of ${wholePath(resource.path)}`);
 		}
-		for (const path of list && update ? await collectionPathsOf(api, resource) : []) {
+		const paths = list && update ? await collectionPathsOf(api, resource) : [];
+		const mayHaveLinks = update?.fields.some((field) => hasLinks(field) || field.name === allCustomFields);
+		if (!paths && mayHaveLinks) throw lostLinks('The CRM does not list its custom objects');
+		for (const path of paths ?? []) {
 			const custom = await customFieldsIfAny(api, path, update!.fields);
 			if (!custom && update!.fields.some(({ name }) => name === allCustomFields)) throw lostLinks('The credential may not read custom fields', 'Use one that may.');
 			const mayLink = ({ reference_resource: linked }: IDataObject) => linked === collectionName(target) || (!isBlank(linked) && typeof linked !== 'string');

@@ -79,9 +79,15 @@ export async function firstRecords(api: Connection, path: Collection, limit = ma
 	return records;
 }
 
-/** The paths of the collections of a record type: records of each custom object are one. */
-export async function collectionPathsOf(api: Connection, { path }: Pick<RecordList, 'path'>): Promise<Collection[]> {
+/**
+ * The paths of the collections of a record type: records of each custom object are one.
+ *
+ * @returns undefined if the CRM does not list its custom objects
+ */
+export async function collectionPathsOf(api: Connection, { path }: Pick<RecordList, 'path'>): Promise<Collection[] | undefined> {
 	if (!path.includes('{')) return [path];
-	const objects = await firstRecords(api, path.replace(/\/\{.*$/s, '') as Collection, Infinity);
+	const parents = path.replace(/\/\{.*$/s, '') as Collection;
+	if (!(await api.describe(parents))?.list) return undefined;
+	const objects = await firstRecords(api, parents, Infinity);
 	return objects.map(({ key }) => filledPath(path, () => String(key)));
 }

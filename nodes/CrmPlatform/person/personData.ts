@@ -157,7 +157,9 @@ export async function readTraces(api: Connection, types: Resource[], person: Per
 	const records: PersonRecord[] = [];
 	const lists = (await Promise.all(types.map(async (resource) => {
 		const { list, fields = [] } = (await api.describe(resource.path)) ?? {};
-		return list ? (await collectionPathsOf(api, resource)).map((path) => ({ resource, path, list, fields })) : [];
+		const paths = list ? await collectionPathsOf(api, resource) : [];
+		if (!paths) api.notices.add(`Records of custom objects were not searched: the CRM does not list its custom objects (${ruleNumber(17)}).`);
+		return (paths ?? []).map((path) => ({ resource, path, list: list!, fields }));
 	}))).flat();
 	const allPaths = new Set(lists.map(({ path }) => path));
 	for (const { resource, path, list, fields } of lists) {
