@@ -188,6 +188,17 @@ describe('related files', () => {
 		expect(of('readme.pdf').json).toMatchObject({ record_type: null, why: 'Left out by choice.' });
 	});
 
+	test('are not called unreadable for a wrong choice or a failing store, whose error is thrown', async () => {
+		const setup = await setupOf({ 'people.csv': 'Surname\nA\n' }, { options: { encoding: 'latin' } });
+		const refusal = await failure(setup);
+		expect(refusal.message).toMatch(/Encoding.*latin/);
+		const lost = await setupOf({ 'people.csv': 'Surname\nA\n' }, { preview: true });
+		const { id: _, ...file } = lost.files!.file0!;
+		const { message } = await failure({ ...lost, files: { file0: { ...file, id: 'filesystem-v2:gone' } } });
+		expect([refusal.message, message].join()).not.toContain('Do Not Import');
+		expect(message).toContain('n8n could not read the file to the end');
+	});
+
 	test('are matched on the email if each row that can be read has one', async () => {
 		const people = 'Surname,Email\nA,a@match.example\n"B,b@match.example\n';
 		expect((await moveIn({ 'people.csv': people })).of('people.csv').json).toMatchObject({ matched_on: 'email', created: 1, failed: 1 });

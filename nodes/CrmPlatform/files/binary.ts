@@ -33,6 +33,9 @@ export function fileField(n8n: IExecuteFunctions, item: number, { name, displayN
 	);
 }
 
+/** n8n's store has failed, which says nothing about the file. */
+export class BrokenOff extends Error {}
+
 async function* storedBytes(n8n: IExecuteFunctions, item: number, field: string): AsyncGenerator<Uint8Array, void> {
 	const { id } = n8n.helpers.assertBinaryData(item, field);
 	if (id !== undefined) {
@@ -42,7 +45,7 @@ async function* storedBytes(n8n: IExecuteFunctions, item: number, field: string)
 		} catch (error) {
 			const problem = `n8n could not read the file to the end (${(error as Error).message}).`;
 			// Whatever the store throws: the platform reports damaged data as a TypeError.
-			const brokenOff = new Error(`${problem} The file itself may be fine: retry the execution, which continues from there.`, { cause: error });
+			const brokenOff = new BrokenOff(`${problem} The file itself may be fine: retry the execution, which continues from there.`, { cause: error });
 			throw brokenOff;
 		}
 	}

@@ -9,7 +9,7 @@ import { undefinedIfAnsweredWith } from '../api/refusals';
 import { isObject } from '../base/json';
 import { withoutMembers } from '../base/ownMembers';
 import { externalId, allCustomFields } from '../fields/field';
-import { readBinary } from '../files/binary';
+import { BrokenOff, readBinary } from '../files/binary';
 import { readFileRecords, recordsOfList, type FileRecords } from '../files/rows';
 import { firstRecords } from '../lookUp/recordList';
 import { assignColumns } from '../mapping/assignColumns';
@@ -24,7 +24,7 @@ import { parseOption } from '../values/parsers';
 import type { ExpectedRecords } from './expectedRecords';
 import { surveyFile, type FileSurvey } from './fileSurvey';
 import { assignedColumns, planColumns, assignableFields } from './importColumns';
-import { importSettings, type ColumnPlan, type ImportPlan, type ImportSettings } from './importPlan';
+import { chosenToCreate, importSettings, type ColumnPlan, type ImportPlan, type ImportSettings } from './importPlan';
 import type { ImportResult } from './importReport';
 import { importRows } from './importRows';
 
@@ -227,7 +227,13 @@ async function contentOf(
 	const values = recordTypes.map(({ value }) => value);
 	const chosenValue = parseOption('Files → Record Type', file.chosen?.typeValue, ['none', ...values], { otherwise: '' });
 	if (chosenValue === 'none') return { isLeftOut: true, why: 'Left out by choice.' };
-	const survey = await openFile(run.n8n, file).then((opened) => surveyFile(run.n8n, opened)).catch((error: Error) => error);
+	// A wrong choice or a failing store makes no file unreadable.
+	if (!file.list) fileSettingsOf(run.n8n, file.item);
+	chosenToCreate(run.n8n);
+	const survey = await openFile(run.n8n, file).then((opened) => surveyFile(run.n8n, opened)).catch((error: Error) => {
+		if (error instanceof BrokenOff || error.name !== 'Error') throw error;
+		return error;
+	});
 	if (survey instanceof Error) return { why: `${survey.message} To import the others without it, choose Do Not Import for it under Files.` };
 	if (survey.rows === 0) return { isLeftOut: true, why: 'Left out because it has no rows.' };
 	const type = recordTypes.find(({ value }) => value === chosenValue);
