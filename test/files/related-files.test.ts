@@ -165,9 +165,11 @@ describe('related files', () => {
 	});
 
 	test('are not the lists of an item that has files, such as those who may see a download', async () => {
-		const items = [{ permissions: [{ id: '1', email: 'a@list.example' }], contacts: [{ Surname: 'Listed' }] }];
-		const { items: results } = await run({ ...(await setupOf({ 'people.csv': 'Surname\nDownloaded\n' })), items });
+		const upload = [{ filename: 'people.csv', mimetype: 'text/csv', size: 19 }];
+		const items = [{ permissions: [{ id: '1', email: 'a@list.example' }], contacts: [{ Surname: 'Listed' }], upload }];
+		const { items: results, hints } = await run({ ...(await setupOf({ 'people.csv': 'Surname\nDownloaded\n' })), items });
 		expect(results).toMatchObject([{ json: { file: 'people.csv', created: 1 } }, { json: { comparison: [] } }]);
+		expect(hints).toEqual([expect.stringMatching(/^Not imported, because .* files: permissions, contacts\. /)]);
 	});
 
 	test('without rows are left out, and those that cannot be read as well if the user chooses that', async () => {

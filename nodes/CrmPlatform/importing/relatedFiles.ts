@@ -7,6 +7,7 @@ import { isRecordLink, linksOf, type Link } from '../api/openapi/linkFields';
 import { recordName } from '../api/record';
 import { undefinedIfAnsweredWith } from '../api/refusals';
 import { isObject } from '../base/json';
+import { listed } from '../base/lists';
 import { withoutMembers } from '../base/ownMembers';
 import { externalId, allCustomFields } from '../fields/field';
 import { BrokenOff, readBinary } from '../files/binary';
@@ -62,7 +63,7 @@ export type ImportedFile = PlannedFile & ImportResult;
  */
 export async function readFiles(run: NodeRun, recordTypes: Resource[]): Promise<ReadFile[]> {
 	const { n8n } = run;
-	const inputs = inputFiles(n8n);
+	const inputs = inputFiles(run);
 	const chosenFor = chosenFiles(n8n, inputs.map(({ name }) => name));
 	const objectTypes = await customObjectTypes(run, recordTypes);
 	const files: ReadFile[] = [];
@@ -74,15 +75,25 @@ export async function readFiles(run: NodeRun, recordTypes: Resource[]): Promise<
 }
 
 /** @throws Error in the user's words if the input has no file */
-function inputFiles(n8n: IExecuteFunctions): InputFile[] {
+function inputFiles({ n8n, api }: NodeRun): InputFile[] {
+	const besideFiles = new Set<string>();
 	const files = n8n.getInputData().flatMap(({ binary = {}, json }, item): InputFile[] => {
 		const stored = Object.entries(binary).map(([field, { fileName }]) => ({ item, field, name: fileName ?? field }));
-		// Beside files, lists say something about these, such as who may see a download.
-		return stored.length > 0 ? stored : Object.entries(json).flatMap(([name, list]) => (hasRows(list) ? [{ item, field: name, name, list }] : []));
+		const lists = Object.entries(json).flatMap(([name, list]) => (hasRows(list) ? [{ item, field: name, name, list }] : []));
+		if (stored.length === 0) return lists;
+		// Beside files, lists may say something about these, such as who may see a download.
+		for (const { name, list } of lists) if (!list.every(describesUpload)) besideFiles.add(name);
+		return stored;
 	});
+	if (besideFiles.size > 0) {
+		api.notices.add(`Not imported, because the items also have files: ${listed([...besideFiles])}. To import a list, put it into an item without files.`);
+	}
 	if (files.length > 0) return files;
 	throw new Error('The input has no files, so nothing was written. Connect a node that outputs them, such as Read/Write Files from Disk or a form. If the items are rows of a sheet, put them into one field, such as contacts, with an Aggregate node for each sheet.');
 }
+
+/** n8n's form says with these members which files an item has. */
+const describesUpload = (entry: unknown): boolean => isObject(entry) && Object.keys(entry).sort().join() === 'filename,mimetype,size';
 
 const hasRows = (value: unknown): value is unknown[] => Array.isArray(value) && value.some(isObject);
 
