@@ -109,6 +109,15 @@ describe('a date', () => {
 	);
 });
 
+	// 12 other digits are milliseconds from before September 2001.
+	test('of twelve or fourteen digits is milliseconds only if these are no compact time, such as 202603311200', () => {
+		for (const digits of [202_603_311_200, '202603311200', 20_260_331_120_000, '20260331120000']) {
+			for (const kind of ['date', 'dateTime'] as const) expect(() => convert(kind, digits)).toThrow(`“${digits}” is not a date such as`);
+		}
+		expect(convert('date', Date.parse('1985-05-17'))).toBe('1985-05-17');
+		expect(convert('date', '202660800000')).toBe('1976-06-03');
+	});
+
 describe('a choice', () => {
 	const choices = [{ label: 'One', value: 1 }];
 

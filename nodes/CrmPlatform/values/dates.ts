@@ -9,6 +9,9 @@ import { trimmed } from './foldedText';
 const earliest = 100_000_000_000;
 const latest = 253_402_300_799_999;
 
+/** A date and time without separators, such as `202603311200`, which would be milliseconds of another year. */
+const compactTime = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])(?:[0-5]\d){1,2}$/;
+
 /** Text has to begin with a full date: luxon would read `14:30` as today, and `1711111` as a day of 1711. */
 const beginsWithDate = /^\d{4}-\d{2}-\d{2}(?!\d)/;
 
@@ -30,7 +33,7 @@ function momentOf(value: unknown, zone: string): DateTime | undefined {
 	const text = typeof value === 'string' ? trimmed(value) : '';
 	if (typeof value === 'number' || /^\d{12,15}$/.test(text)) {
 		const milliseconds = Number(value);
-		const isPlausible = milliseconds >= earliest && milliseconds <= latest;
+		const isPlausible = milliseconds >= earliest && milliseconds <= latest && !compactTime.test(String(milliseconds));
 		return isPlausible ? DateTime.fromMillis(milliseconds, { zone: 'utc' }) : undefined;
 	}
 	if (!beginsWithDate.test(text)) return undefined;
