@@ -24,6 +24,20 @@ test.each(['text', 'choice', 'any'] as const)('NaN and infinity, as from failed 
 	expect(() => convert('list', ['a', NaN], { items: 'text' })).toThrow('“NaN” is the result');
 });
 
+test.each(['json', 'any'] as const)('nor are they, or an invalid date, within a value of kind %s', (kind) => {
+	for (const none of [NaN, Infinity, new Date(NaN), DateTime.invalid('x')]) {
+		for (const value of [{ score: none }, [{ a: [none] }]]) {
+			expect(() => convert(kind, value)).toThrow(/^Label: “.*” (is the result of a failed|is not a date)/);
+		}
+	}
+	const fine = { at: new Date(0), by: DateTime.fromMillis(0), score: 1 };
+	expect(convert(kind, fine)).toEqual(fine);
+});
+
+test('undefined within JSON clears nothing, unlike null', () => {
+	expect(convert('json', { a: undefined, b: null, c: 1, d: { e: undefined } })).toEqual({ b: null, c: 1 });
+});
+
 test.each<[FieldKind, unknown]>([
 	['text', 'x\ud83d'], ['json', [{ label: 'x\ud83d' }]], ['json', '{"label":"x\\ud83d"}'], ['list', ['x\ud83d']],
 ])('half of a character is not sent, wherever it is: %s %j', (kind, value) => {
@@ -95,6 +109,15 @@ describe('a date', () => {
 		expect(convert('dateTime', Date.parse('2026-03-02T03:30:00Z'))).toBe('2026-03-02T03:30:00.000Z');
 	});
 
+	// 12 other digits are milliseconds from before September 2001.
+	test('of twelve or fourteen digits is milliseconds only if these are no compact time, such as 202603311200', () => {
+		for (const digits of [202_603_311_200, '202603311200', 20_260_331_120_000, '20260331120000']) {
+			for (const kind of ['date', 'dateTime'] as const) expect(() => convert(kind, digits)).toThrow(`“${digits}” is not a date such as`);
+		}
+		expect(convert('date', Date.parse('1985-05-17'))).toBe('1985-05-17');
+		expect(convert('date', '202660800000')).toBe('1976-06-03');
+	});
+
 	test.each([1_711_111, 202_603, 20_260_331, 45_000, 1_774_915_200, 1.7e15, -1, NaN, Infinity])(
 		'is not the number %p, which may mean anything',
 		(value) => {
@@ -108,15 +131,6 @@ describe('a date', () => {
 		(value) => expect(() => convert('date', value)).toThrow(`Label: “${value}” is not a date`),
 	);
 });
-
-	// 12 other digits are milliseconds from before September 2001.
-	test('of twelve or fourteen digits is milliseconds only if these are no compact time, such as 202603311200', () => {
-		for (const digits of [202_603_311_200, '202603311200', 20_260_331_120_000, '20260331120000']) {
-			for (const kind of ['date', 'dateTime'] as const) expect(() => convert(kind, digits)).toThrow(`“${digits}” is not a date such as`);
-		}
-		expect(convert('date', Date.parse('1985-05-17'))).toBe('1985-05-17');
-		expect(convert('date', '202660800000')).toBe('1976-06-03');
-	});
 
 describe('a choice', () => {
 	const choices = [{ label: 'One', value: 1 }];

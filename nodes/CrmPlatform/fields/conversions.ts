@@ -2,6 +2,7 @@ import { DateTime } from 'luxon';
 
 import { parsedValue, scalarsIn } from '../base/json';
 import { exactNumber, isDecimal } from '../base/numbers';
+import { isPlainObject } from '../base/ownMembers';
 import { withoutBlanks } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { foldedText, trimmed } from '../values/foldedText';
@@ -28,6 +29,12 @@ const isMoment = (value: unknown): value is Date | DateTime => value instanceof 
 export function toAny(field: Field, value: unknown): unknown {
 	checkNumber(field, value);
 	return isMoment(value) ? momentText(field, value) : value;
+}
+
+/** Refuses the same within objects and lists: JSON would make null of it, which clears. */
+export function checkMembers(field: Field, value: unknown): void {
+	if (!Array.isArray(value) && !isPlainObject(value)) return;
+	for (const member of Object.values(value)) checkMembers(field, toAny(field, member));
 }
 
 export function toText(field: Field, value: unknown): unknown {

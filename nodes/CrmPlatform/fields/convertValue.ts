@@ -2,7 +2,7 @@ import { parsedValue, scalarsIn } from '../base/json';
 import { depthProblem, exactnessProblem } from '../base/numbers';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlank, withoutBlanks } from '../values/blank';
-import { isWellFormed, normalizedUnique, notWellFormed, refuseErrorText } from './conversions';
+import { checkMembers, isWellFormed, normalizedUnique, notWellFormed, refuseErrorText } from './conversions';
 import { allCustomFields, type ConvertedValue, type Field, FieldError, fieldErrorOr, type InputValue } from './field';
 import { elementOf, fieldKinds, isBlankFor, mayBeObjects, valueShape } from './fieldKinds';
 import { inApiNotation, type Notations } from './notations';
@@ -144,6 +144,7 @@ export function apiValue(field: Field, value: unknown, zone: string): unknown {
 	const converted = shape === 'list' ? (read as unknown[]).map((element) => apiValue(elementOf(field), element, zone)) : read;
 	// A text may be nested JSON.
 	if (typeof value === 'string' && typeof converted === 'object') refuse(depthProblem(converted));
+	checkMembers(field, converted);
 	const cut = scalarsIn(converted).find((text) => typeof text === 'string' && !isWellFormed(text));
 	if (cut !== undefined) refuse(notWellFormed(String(cut)));
 	return converted;

@@ -38,7 +38,8 @@ function withoutBlanksAt(depth: number, value: unknown, blankMembers: BlankMembe
 	const members = Object.entries(value).flatMap(([name, member]): Array<[string, unknown]> => {
 		const cleaned = withoutBlanksAt(depth + 1, member, blankMembers);
 		if (!isRemoved(cleaned, member)) return [[name, cleaned]];
-		return blankMembers === 'null' ? [[name, null]] : [];
+		// Undefined clears nothing, nor does an object that has only undefined members.
+		return blankMembers === 'null' && member !== undefined && !isPlainObject(member) ? [[name, null]] : [];
 	});
 	return Object.fromEntries(members);
 }
