@@ -15,6 +15,19 @@ test('usual names of other systems are matched if the values of one name alone f
 	expect(hints.join()).toContain('no such field: Work City, Home City, state, url.');
 });
 
+test('names of items are not matched by words that mean something else in other programs, nor by other columns', async () => {
+	const contact = await sandbox.create('contacts', { last_name: 'King', external_id: 'own' });
+	const others = { cell: '+34915550142', cargo: 'box', mail: 'box@names.example' };
+	const names = { contact_id: 'con_1', 'Record ID': 'rec_1', name: 'Acme Inc', ...others };
+	const { items, hints } = await run(update('contact', contact.id, automatic), [{ first_name: 'Ann', ...names, Idioma: 'es' }]);
+	const before = { last_name: 'King', external_id: 'own', phone: null, job_title: null, email: null };
+	expect(items[0]!.json).toMatchObject({ ...before, first_name: 'Ann', language: 'es' });
+	expect(hints.join()).toContain('no such field: contact_id, Record ID, name, cell, cargo, mail.');
+	const deal = await sandbox.first('deals');
+	const written = await run(update('deal', deal.id, automatic), [{ deal_id: 'x', revenue: 7, title: 'Named' }]);
+	expect(written.items[0]!.json).toMatchObject({ title: 'Named', amount: deal.amount, external_id: deal.external_id });
+});
+
 describe('an empty cell', () => {
 	const row = { 'Last Name': 'New', 'Job Title': '', language: ' ', timezone: null };
 	const stored = { last_name: 'Old', job_title: 'Pilot', language: 'es', timezone: 'Europe/Madrid' };

@@ -73,7 +73,7 @@ const vague = new Set(`${closingWords}, reason, motivo, motif, reden, lead`.spli
  * in items, which are not, they are names of fields only where the CRM uses them.
  */
 const ambiguousInItems = new Set(
-	'about, cap, categories, category, client, code, confidence, customer, deal, details, first, group, groups, item id, job, label, labels, land, last, lead, locale, milestone, parent, person, phase, position, role, source, source id, state, tag, title, topic, url, user, value, via, wert'
+	'about, cap, cargo, categories, category, cell, client, code, confidence, customer, deal, details, first, group, groups, item id, job, label, labels, land, last, lead, locale, mail, milestone, parent, person, phase, position, revenue, role, source, source id, state, tag, title, topic, url, user, value, via, wert'
 		.split(', ').map(wordsOf),
 );
 
