@@ -65,6 +65,9 @@ test('a mapper that was not made in the editor names the field to match on as n8
 	const fields = mapped({ external_id, last_name: 'After' }, { matchingColumns: ['external_id'] });
 	const { items } = await upsert([{}], { fieldsMode: 'each', fieldsMatchOn: '', fields });
 	expect(items[0]?.json).toMatchObject({ id, last_name: 'After' });
+	const several = mapped({ external_id, email: 'x@match.example' }, { matchingColumns: ['external_id', 'email'] });
+	const upserting = upsert([{}], { fieldsMode: 'each', fieldsMatchOn: '', fields: several });
+	await expect(upserting).rejects.toThrow('several columns to match on: external_id, email');
 });
 
 test('items of one value overwrite each other, in their order, and a hint names them', async () => {

@@ -48,7 +48,9 @@ export function storedFields({ n8n, modelValues }: Pick<NodeRun, 'n8n' | 'modelV
 	if (mode === 'automatic') return { linked, mode, emptyCells };
 	type StoredMapper = { mappingMode?: string; value?: Record<string, unknown> | null; matchingColumns?: string[] | null };
 	const { mappingMode, value, matchingColumns } = storedParameter(n8n, parameter) as StoredMapper;
-	const matchedBy = matchingColumns?.[0];
+	const matchColumns = [matchingColumns ?? []].flat();
+	if (matchColumns.length > 1) throw new Error(`Fields: the mapper has several columns to match on: ${matchColumns.join(', ')}. Keep one of them.`);
+	const [matchedBy] = matchColumns;
 	// n8n's own nodes use this form, and so do workflows generated outside the editor.
 	if (mappingMode === 'autoMapInputData') return { linked, matchedBy, mode: 'automatic', emptyCells };
 	return { linked, matchedBy, mode, rows: Object.entries(value ?? {}).filter(([, fieldValue]) => !isBlank(fieldValue)) };
