@@ -58,6 +58,9 @@ describe('a row filters by', () => {
 		[row('custom_fields.customer_number', 'contains', { value: 'K-' }), { 'custom_fields.customer_number[contains]': 'K-' }],
 		[row('custom_fields.customer_number', 'isEmpty'), { 'custom_fields.customer_number[empty]': 'true' }],
 		[row('created_at[gte]', 'is', { value: '2026-03-08T01:00:00Z' }), { 'created_at[gte]': '2026-03-08T01:00:00.000Z' }],
+		[row('created_at[gte]', 'is', { value: day }), { 'created_at[gte]': '2026-03-08T05:00:00.000Z' }],
+		[row('created_at[lte]', 'is', { value: day }), { 'created_at[lt]': '2026-03-09T04:00:00.000Z' }],
+		[row('created_at[gt]', 'is', { value: day }), { 'created_at[gte]': '2026-03-09T04:00:00.000Z' }],
 	])('%j', async (filterRow, query) => {
 		expect(await queryOf(filterRow)).toEqual(query);
 	});
@@ -77,7 +80,7 @@ describe('a row filters by', () => {
 		],
 		['isAfter', { date: '2026-03-08T12:00:00Z' }, { 'created_at[gt]': '2026-03-08T12:00:00.000Z' }],
 		['isOnOrBefore', { date: '={{ "2026-03-08T12:00:00Z" }}' }, { 'created_at[lte]': '2026-03-08T12:00:00.000Z' }],
-		// Midnight in the workflow's time zone is the day, however it is written.
+		// Midnight in the workflow's time zone is the day, unless the text has a zone of its own: that is a moment.
 		[
 			'isOn', { date: '={{ DateTime.fromISO("2026-03-08", { zone: "America/New_York" }) }}' },
 			{ 'created_at[gte]': '2026-03-08T05:00:00.000Z', 'created_at[lt]': '2026-03-09T04:00:00.000Z' },
@@ -85,8 +88,12 @@ describe('a row filters by', () => {
 		[
 			'isOn', { date: '2026-03-08T00:00:00' }, { 'created_at[gte]': '2026-03-08T05:00:00.000Z', 'created_at[lt]': '2026-03-09T04:00:00.000Z' },
 		],
-		['isAfter', { date: '2026-03-08T05:00:00Z' }, { 'created_at[gte]': '2026-03-09T04:00:00.000Z' }],
-		['isOnOrBefore', { date: '2026-03-08T00:00:00-05:00' }, { 'created_at[lt]': '2026-03-09T04:00:00.000Z' }],
+		['isAfter', { date: '2026-03-08T05:00:00Z' }, { 'created_at[gt]': '2026-03-08T05:00:00.000Z' }],
+		['isOnOrBefore', { date: '2026-03-08T00:00:00-05:00' }, { 'created_at[lte]': '2026-03-08T05:00:00.000Z' }],
+		[
+			'isOn', { date: '2026-03-08T00:00:00-05:00' },
+			{ 'created_at[gte]': '2026-03-08T05:00:00.000Z', 'created_at[lt]': '2026-03-09T04:00:00.000Z' },
+		],
 		['isBefore', { date: '2026-03-08T00:00:00-05:00' }, { 'created_at[lt]': '2026-03-08T05:00:00.000Z' }],
 		[
 			'isBetweenDates',

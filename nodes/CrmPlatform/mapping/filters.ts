@@ -18,7 +18,7 @@ import { isToolCall } from '../api/toolNode';
 import { chunks } from '../base/lists';
 import { setMember } from '../base/ownMembers';
 import { orThrow, resultsOrErrors } from '../base/results';
-import type { Comparison } from '../fields/condition';
+import { comparedBy, type Comparison } from '../fields/condition';
 import { whyRefused } from '../fields/checks';
 import { apiValue } from '../fields/convertValue';
 import { customFieldPrefix, type ConvertedValue, type Field } from '../fields/field';
@@ -122,7 +122,8 @@ interface FilterConversion {
 }
 
 /** @throws Error in the user's words for a filter that the service does not have, and for one without a value */
-function filtersOfRow(stored: FilterRow, row: FilterRow, { fields, zone, mayBeEmpty }: FilterConversion): ConvertedValue[] {
+function filtersOfRow(stored: FilterRow, row: FilterRow, conversion: FilterConversion): ConvertedValue[] {
+	const { fields, mayBeEmpty } = conversion;
 	const field = fieldOf(row, fields);
 	if (stored.operator !== undefined && isBlank(row.operator)) {
 		throw new Error(`${field.label}: the filter’s operator is empty because its expression returned nothing. Choose an operator, or correct the expression.`);
@@ -137,7 +138,7 @@ function filtersOfRow(stored: FilterRow, row: FilterRow, { fields, zone, mayBeEm
 		// The other bound of the range still applies.
 		if (empty.includes(name)) return [];
 		const isPicked = name === 'record' ? isFromList(stored.record) : name === 'choices' && Array.isArray(stored.choices);
-		return [filterWithValue(field, operator, comparison, { value: row[name], isPicked }, zone)];
+		return [filterWithValue(field, operator, comparison, { value: row[name], isPicked }, conversion)];
 	});
 }
 
@@ -154,11 +155,15 @@ function filterWithValue(
 	operator: FilterOperator,
 	comparison: Comparison,
 	{ value, isPicked }: { value: unknown; isPicked: boolean },
-	zone: string,
+	{ fields, zone }: FilterConversion,
 ): ConvertedValue {
 	const day = wholeDay(field, operator, value, zone);
-	const bound = day ? wholeDayBound(comparison) : { comparison, isNextDay: false };
-	const filter = field.filters.get(bound.comparison);
+	// A filter by its whole name, such as `created_at[lte]`, has its comparison there.
+	const { name, comparison: named } = comparedBy(field.name);
+	const compared = comparison === 'is' ? named : comparison;
+	const bound = day ? wholeDayBound(compared) : { comparison: compared, isNextDay: false };
+	const filter = bound.comparison === compared ? field.filters.get(comparison) : fields.get(name)?.filters.get(bound.comparison);
+	if (!filter && compared !== comparison) throw new Error(`${field.label}: the CRM has no filter ${name}[${bound.comparison}], which a day needs here. Enter a time.`);
 	if (!filter) throw unknownOperator(field, operator.name);
 	if (day) return { field: filter, converted: apiValue(filter, bound.isNextDay ? nextDay(day) : day, zone) };
 	const resolvedValue = isPicked && filter.collection !== undefined ? asId(filter, value) : value;
@@ -175,7 +180,7 @@ function parametersOf({ takes }: FilterOperator): RowParameter[] {
 
 /**
  * The start of the day if the value means a whole day, for a field of instants: a date, or a midnight such as
- * `{{ $today }}`.
+ * `{{ $today }}` and what n8n's calendar writes.
  *
  * @throws Error in the user's words for a time of day if the operator takes only days
  */
@@ -183,7 +188,10 @@ function wholeDay(field: FilteredField, { value: operator, takes }: FilterOperat
 	if (!isInstant(field)) return undefined;
 	const moment = parseMoment(value, zone)?.setZone(zone);
 	const isDate = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
-	const isMidnight = takes === 'dates' && moment !== undefined && +moment === +moment.startOf('day');
+	// A text with a zone is a moment, such as that of the last run.
+	const hasZone = typeof value === 'string' && /(?:z|[+-]\d\d(?::?\d\d)?)\s*$/i.test(value);
+	const mayBeDay = takes === 'dates' && (operator === 'isOn' || !hasZone);
+	const isMidnight = mayBeDay && moment !== undefined && +moment === +moment.startOf('day');
 	if (moment !== undefined && (isDate || isMidnight)) return startOfDay(moment);
 	if (operator === 'isOn' && moment !== undefined) {
 		throw new Error(`${field.label}: “Is On” takes a day, and ${moment.toISO()} is a time of day. Use a day such as ${moment.toISODate()} or {{ $today }}, or filter from one time to another with “Is Between”.`);
