@@ -265,6 +265,8 @@ describe('a value that the workflow fixes for a tool', () => {
 		const parameters = getMany('contact', {}, { external_id: contact.external_id, company_id: 'com_01jz8q4t6v9x2b5n7m3k1h0d4f' });
 		const { rows } = parameters.filters as unknown as { rows: INodeParameters[] };
 		rows.push({ field: 'owner_id', operator: 'isRecord', record: byId("={{ $fromAI('Owner') }}") });
-		await expect(tool(parameters)({ Owner: '' })).resolves.toEqual({ note: 'Nothing was found: no record matches.' });
+		await expect(tool(parameters)({ Owner: '' })).resolves.toEqual({
+			note: 'Nothing was found: no record matches.\nThe AI agent’s model left these filters empty, so they were not applied: Owner.',
+		});
 	});
 });

@@ -94,10 +94,11 @@ describe('a value that a model leaves empty', () => {
 	const asTool = { isTool: true };
 	const listQueries = async () => (await listed()).map(({ query }) => decodeURIComponent(query ?? '')).join();
 
-	test('leaves the filter out in a call of the tool', async () => {
+	test('leaves the filter out in a call of the tool, and a note names it', async () => {
 		const { items } = await run({ ...setup({ email: byModel(), lifecycle_stage: 'lead' }, [{ query: { Email: '' } }]), ...asTool });
 		expect(items.length).toBeGreaterThan(0);
 		expect(await listQueries()).not.toContain('email');
+		expect(items.at(-1)!.json.note).toContain('left these filters empty, so they were not applied: Email.');
 	});
 
 	test.each<[string, string, object]>([

@@ -15,7 +15,7 @@ import {
 } from '../api/openapi/filterOperators';
 import type { ListDescription } from '../api/openapi/listing';
 import { isToolCall } from '../api/toolNode';
-import { chunks } from '../base/lists';
+import { chunks, listed } from '../base/lists';
 import { setMember } from '../base/ownMembers';
 import { orThrow, resultsOrErrors } from '../base/results';
 import { comparedBy, type Comparison } from '../fields/condition';
@@ -64,11 +64,13 @@ export async function readFilters(
 	const rows = alternatives.flat();
 	const evaluation = new Evaluation(n8n, rows.flatMap((row, i) =>
 		rowParameters.map((name) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[name]) }))));
+	const leftOut = new Set<string>();
 	const conversion: FilterConversion = {
 		fields: await filteredFieldsByName(run, list, rows),
 		zone: n8n.getTimezone(),
 		// Only in tool calls: otherwise, n8n returns the default of $fromAI.
 		mayBeEmpty: mayLeaveOut === 'model' && isToolCall(n8n),
+		leftOut,
 	};
 	const converted = await resultsOrErrors(n8n.getInputData().length, (item): ConvertedValue[][] => {
 		const evaluated = chunks(evaluation.valuesOf(item), rowParameters.length).map(evaluatedRow);
@@ -80,6 +82,7 @@ export async function readFilters(
 		const filled = orThrow(converted[item]!).filter((filters) => filters.length > 0);
 		const [first = [], ...others] = filled.map((filters) => filtersWithIds(run, filters, named));
 		if (first.length === 0 && rows.length > 0) api.notices.add(unfiltered);
+		else if (leftOut.size > 0) api.notices.add(`${leftEmpty} these filters empty, so they were not applied: ${listed([...leftOut])}.`);
 		return [first, ...others];
 	});
 }
@@ -119,6 +122,8 @@ interface FilterConversion {
 	zone: string;
 	/** Whether a model may leave values empty. */
 	mayBeEmpty: boolean;
+	/** The filters that it has left without a value. */
+	leftOut: Set<string>;
 }
 
 /** @throws Error in the user's words for a filter that the service does not have, and for one without a value */
@@ -132,6 +137,7 @@ function filtersOfRow(stored: FilterRow, row: FilterRow, conversion: FilterConve
 	const names = parametersOf(operator);
 	const empty = names.slice(0, isRange(operator) ? 2 : 1).filter((name) => isBlank(row[name]));
 	if (!empty.every((name) => mayBeEmpty && isFilledByModel(locatorValue(stored[name])))) throw noFilterValue(field);
+	if (empty.length > 0) conversion.leftOut.add(field.label);
 	return operator.filters.flatMap(([comparison, taken]): ConvertedValue[] => {
 		if (typeof taken === 'boolean') return [{ field: field.filters.get(comparison)!, converted: taken }];
 		const name = names[taken === 'first' ? 0 : 1]!;
@@ -240,5 +246,5 @@ export function queryOfFilters(values: ConvertedValue[]): Query {
 	return query as Query;
 }
 
-const unfiltered =
-	'The AI agent’s model left all filter values empty, so no filter was applied: these are simply the first records.';
+const leftEmpty = 'The AI agent’s model left';
+const unfiltered = `${leftEmpty} all filter values empty, so no filter was applied: these are simply the first records.`;
