@@ -65,6 +65,9 @@ const americanNumber = /^1?([2-9]\d{2}[2-9]\d{6})$/;
 /** Maximum digits of a number that is dialed within a country. Two short numbers have more. */
 const maxNationalDigits = 13;
 
+/** Numbers behind the trunk prefix: longer ones have the code of a carrier, or a sign of mobile numbers that is not written with +. */
+const nationalNumbers: Record<string, RegExp> = { AR: /^\d{10}$/, BR: /^\d{10,11}$/ };
+
 /** A phone number as it is dialed in a country, as E.164. One without its area code, and several numbers, stay as they are (`inE164`). */
 export function withCallingCode(value: string, country: string): string {
 	const [code = '', trunk] = dialing.get(country) ?? [];
@@ -78,7 +81,10 @@ export function withCallingCode(value: string, country: string): string {
 	if (digits.startsWith('00')) return countriesWithOtherPrefix.has(country) ? value : `+${digits.slice(2)}`;
 	if (country === 'JP' && digits.startsWith('010')) return value;
 	// It may have its calling code already, or the American one; Italian mobile numbers begin with 39, too.
-	const mayHaveCode = /^1[2-9]\d{9}$/.test(digits) || (digits.startsWith(code) && digits.length >= (/^39[^0]/.test(digits) ? 11 : 10));
+	// Numbers of Luxembourg are short.
+	const leastWithCode = country === 'LU' ? 8 : /^39[^0]/.test(digits) ? 11 : 10;
+	const mayHaveCode = /^1[2-9]\d{9}$/.test(digits) || (digits.startsWith(code) && digits.length >= leastWithCode);
 	if (trunk === undefined) return mayHaveCode ? value : `+${code}${digits}`;
-	return digits.startsWith(trunk) ? `+${code}${digits.slice(trunk.length)}` : value;
+	const national = digits.slice(trunk.length);
+	return digits.startsWith(trunk) && nationalNumbers[country]?.test(national) !== false ? `+${code}${national}` : value;
 }
