@@ -87,7 +87,7 @@ test.each<[Field, Notations, string]>([
 	[of('dateTime'), { dates: 'monthDay' }, '1/2/2026, 13:05 AM'],
 	[of('number'), { numbers: 'point' }, '5 TSD'],
 	[of('number'), { numbers: 'point' }, '1,234 567'],
-	[of('date'), { dates: 'excel' }, '45.000'],
+	[of('date'), { dates: 'excel' }, '45.000'], [of('date'), { dates: 'excel' }, '2026'], [of('dateTime'), { dates: 'excel' }, '1985'],
 	[of('number'), { numbers: 'comma' }, '12.5'],
 	[of('number'), { numbers: 'point' }, '1,25'],
 	[of('number'), { numbers: 'comma' }, '0.125'],

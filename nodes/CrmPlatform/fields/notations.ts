@@ -88,7 +88,9 @@ const dateText = /^(\d{1,2})[./-]\s?(\d{1,2})[./-]\s?(\d{4})(?:,?\s+(\d{1,2}):(\
 function dateFrom(value: unknown, { dates }: Notations): unknown {
 	if (dates === undefined || typeof value === 'object') return value;
 	const text = trimmed(String(value));
-	if (dates === 'excel') return /^\d{2,6}(\.\d+)?$/.test(text) && Number(text) > 60 ? excelDate(Number(text)) : value;
+	// The days of 1905 look like years.
+	const isYear = Number(text) >= 1900 && Number(text) <= 2100;
+	if (dates === 'excel') return /^\d{2,6}(\.\d+)?$/.test(text) && Number(text) > 60 && !isYear ? excelDate(Number(text)) : value;
 	const [all, first = '', second = '', year = '', hour, minute = '', seconds = '00', half] = dateText.exec(text) ?? [];
 	if (all === undefined) return value;
 	const [day, month] = dates === 'dayMonth' ? [first, second] : [second, first];
