@@ -11,7 +11,7 @@ import { undoing } from '../support/undo-node.ts';
 
 /** Files of several record types of another system, imported together. */
 const sandbox = useSandbox({ contacts: 0 });
-const service = alteredService(sandbox);
+const service = alteredService(sandbox, true);
 const store = useBinaryStore();
 
 /** @param files by their names */
@@ -297,6 +297,19 @@ describe('related files', () => {
 		expect(again.hints).toEqual([expect.stringContaining('For 1 rows with links') as string]);
 		expect(again.items[0]!.binary).toHaveProperty('unlinked');
 		expect((await all()).flat()).toHaveLength(before.flat().length);
+	});
+
+	test('are refused before anything is written if the CRM replaces whole records, and links must be added later', async () => {
+		service.alter({ answer: (body) => body.replace(/("\/v1\/companies\/{id}":.*?)"patch":/s, '$1"put":') });
+		await sandbox.clear();
+		const files = await setupOf({ 'Accounts.csv': 'Id,Name,ParentId\n61,A,62\n62,B,\n' });
+		const csv = await store.put('id,name\ncom_1,A\n');
+		const updating = { resource: 'file', kind: 'company', operation: 'importFile', binaryField: 'data', preview: false, importAs: 'update' };
+		for (const setup of [files, { parameters: updating, files: { data: csv } }]) {
+			expect((await failure({ ...setup, credential: service.credential })).message).toContain('(update; rule 14');
+		}
+		service.alter({});
+		expect(await sandbox.writes()).toEqual([]);
 	});
 
 	test('clear links that are empty, if the user wants that', async () => {

@@ -178,6 +178,10 @@ function withoutLateLinks(columns: ColumnPlan, links: Link[], waiting: ReadonlyS
 	return { columns: { ...columns, renamed, unassigned: new Set([...(columns.unassigned ?? []), ...lateColumns]) }, lateLinks };
 }
 
+/** The settings for the late links of a file. @throws as `importSettings` */
+export const lateLinkSettings = async ({ run, plan }: PlannedFile): Promise<ImportSettings> =>
+	await importSettings(run, plan, { operation: 'update', matchName: undefined });
+
 /**
  * Writes the late links of a file into the records that were written.
  *
@@ -189,7 +193,7 @@ export async function importLateLinks(file: ImportedFile, fileNumbers: number[],
 	const { run, plan: { lateLinks }, ids } = file;
 	if (lateLinks.length === 0) return file;
 	const plan: ImportPlan = {
-		...(await importSettings(run, file.plan, { operation: 'update', matchName: undefined })),
+		...(await lateLinkSettings(file)),
 		columns: { renamed: lateLinks, unassigned: undefined, all: [] },
 		fileNumbers,
 		lateLinks: [],

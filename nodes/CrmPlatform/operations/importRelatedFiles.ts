@@ -4,7 +4,7 @@ import type { Collection } from '../api/http/path';
 import { externalId } from '../fields/field';
 import { ExpectedRecords, willExistIn } from '../importing/expectedRecords';
 import { importRows } from '../importing/importRows';
-import { openFile, planFiles, readFiles, type ImportedFile, type PlannedFile, importLateLinks, inOrderOfLinks } from '../importing/relatedFiles';
+import { openFile, planFiles, readFiles, type ImportedFile, type PlannedFile, importLateLinks, inOrderOfLinks, lateLinkSettings } from '../importing/relatedFiles';
 import { chosenNotations } from '../mapping/chosenNotations';
 import { refuseDiffering } from '../mapping/sameForAll';
 import { ItemWithFiles, type NodeRun, type Operation, type OutputItem, type Resource, type Results } from '../model';
@@ -47,6 +47,8 @@ async function importRelated(run: NodeRun, recordTypes: Resource[]): Promise<Res
 	if (unclear && !isPreview) throw new Error(`${unclear.name}: ${unclear.why} Nothing was written.`);
 
 	const files = inOrderOfLinks(await planFiles(run, read));
+	// Before records are written whose links could not be.
+	for (const file of files) if (file.plan.lateLinks.length > 0) await lateLinkSettings(file);
 	const expected: ExpectedByCollection = new Map(files.map(({ plan: { path }, links }) => [path, new ExpectedRecords(links)]));
 	const onMissingLink = isPreview ? { willExist: willExistIn(expected, source) } : {};
 	const imported: ImportedFile[] = [];

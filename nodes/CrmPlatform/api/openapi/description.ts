@@ -93,8 +93,8 @@ function withUniqueFields(write: WriteDescription | undefined, upsert: WriteDesc
 }
 
 /**
- * The description of a write that replaces records; without batches, since each record is read first. Read-only members
- * are not sent; undescribed members are, unless the description forbids them.
+ * The description of a write that replaces records; without batches and jobs, since each record is read first. Read-only
+ * members are not sent; undescribed members are, unless the description forbids them.
  */
 function replacing(write: WriteDescription | undefined, body: Schema, recordFields: RecordField[]): WriteDescription | undefined {
 	const { properties = {}, additionalProperties } = body;
@@ -103,5 +103,5 @@ function replacing(write: WriteDescription | undefined, body: Schema, recordFiel
 		Object.hasOwn(properties, member)
 			? !properties[member]!.readOnly
 			: additionalProperties !== false && member !== 'id' && !isReadOnly(member);
-	return write && { ...withoutMembers(write, 'batch'), replaces: true, sends };
+	return write && { ...withoutMembers(write, 'batch', 'job'), replaces: true, sends };
 }
