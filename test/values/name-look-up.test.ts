@@ -8,17 +8,19 @@ import { httpError } from '../http/http-error.ts';
 
 
 /** A service with more records than are read at once, and no search, that filters by some fields. */
-function serviceOf(records: IDataObject[], kinds: Record<string, 'list' | 'text'>, { ignores = false } = {}) {
+function serviceOf(records: IDataObject[], kinds: Record<string, 'list' | 'text'>, { ignores = false, othersCount = 501 } = {}) {
 	const requests: string[] = [];
-	const others = Array.from({ length: 501 }, (_, i) => ({ id: records[0]?.id === 1 ? 1000 + i : `other ${i}`, name: `other ${i}` }));
+	const others = Array.from({ length: othersCount }, (_, i) => ({ id: records[0]?.id === 1 ? 1000 + i : `other ${i}`, name: `other ${i}` }));
 	const send = async ({ query = {} }: ApiRequest) => {
 		const [[name, filterValue] = []] = Object.entries(query).filter(([parameter]) => Object.hasOwn(kinds, parameter));
 		if (name !== undefined) requests.push(`${name}=${String(filterValue)}`);
 		const values = [filterValue ?? []].flat().map(String);
 		if (name === 'email' && values.some((value) => !value.includes('@'))) throw httpError('422');
 		const isFiltered = name !== undefined && !ignores;
-		const data = isFiltered ? records.filter((record) => values.includes(String(record[name]))) : [...others, ...records];
-		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: isFiltered ? null : `${requests.length}` } });
+		const isFound = (record: IDataObject) => values.some((value) => value.toLowerCase() === String(record[name!]).toLowerCase());
+		const data = isFiltered ? records.filter(isFound) : [...others, ...records];
+		const next_cursor = isFiltered || othersCount < 500 ? null : `${requests.length}`;
+		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor } });
 	};
 	const list = { cursor: 'cursor', filters: Object.entries(kinds).map(([name, kind]) => fieldNamed(name, { kind })) };
 	const description = { list, fields: [] };
@@ -41,6 +43,21 @@ test('names that are not email addresses do not prevent finding an address', asy
 	const { api } = serviceOf([{ id: 'a', email: 'ada@x.example' }], { name: 'text', email: 'text' });
 	const names = [...Array.from({ length: 30 }, (_, i) => `Nobody ${i}`), 'ada@x.example'];
 	expect((await lookUpNames(api, '/users', names)).get('ada@x.example')).toEqual({ found: 'a' });
+});
+
+test.each([0, 501])('domains and emails may differ in case, but in no accents, external IDs in neither: among %d', async (othersCount) => {
+	const records = [
+		{ id: 'a', domain: 'Müller.example', external_id: 'aBc' }, { id: 'b', external_id: 'ABC' }, { id: 'c', external_id: 'dEf' },
+		{ id: 'd', email: 'jose@x.example', name: 'José' },
+	];
+	const { api } = serviceOf(records, { name: 'list', domain: 'list', email: 'list', external_id: 'list' }, { othersCount });
+	const ids = {
+		'müller.example': 'a', 'muller.example': '', 'JOSE@x.example': 'd', 'josé@x.example': '',
+		'external_id:ABC': 'b', 'external_id:abc': '', 'DEF': '', 'dEf': 'c',
+	};
+	const found = await lookUpNames(api, '/companies', Object.keys(ids));
+	const expected = Object.entries(ids).map(([name, id]) => [name, id === '' ? { notFound: true } : { found: id }]);
+	expect([...found]).toEqual(expected);
 });
 
 test('a name is searched as people read it, without invisible characters and spaces of other kinds', async () => {

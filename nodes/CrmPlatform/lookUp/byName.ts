@@ -6,11 +6,12 @@ import { inParallel } from '../api/inParallel';
 import { readPages } from '../api/lists/pages';
 import { keptFor } from '../base/maps';
 import { exactNumber } from '../base/numbers';
+import { ownMember } from '../base/ownMembers';
 import { isWellFormed, notWellFormed } from '../fields/conversions';
 import type { ComparedField } from '../fields/keys';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
 import { failureOfValue, foundAmong, foundIn, lookUp, valuesPerRequest, type LookedUp, type LookUpResult } from './lookUp';
-import { hasText, identifyingFields, parseName, rememberNames } from './names';
+import { hasText, identifierForms, identifyingFields, parseName, rememberNames } from './names';
 import type { RecordList } from './recordList';
 
 /** The result of looking up a name: the id of the record, or several ids. */
@@ -77,7 +78,13 @@ async function lookUpEach(searched: RecordList, namesToFind: NameToFind[], areNu
 			fields.includes(field) && (possibleForms[field]?.test(name) ?? true) && (field === unsearched || !isFound));
 		const comparedField: ComparedField = { name: field, path: [field], kind: 'text', lowerCase: [''] };
 		const lookedUp = await lookUp(searched, comparedField, sought.map(({ name }) => name)).catch(unlessAnswered);
-		for (const { name, results } of sought) results.push(lookedUp(name));
+		const form = ownMember(identifierForms, field) ?? foldedText;
+		for (const { name, results } of sought) {
+			const result = lookedUp(name);
+			const found = foundIn(result).filter((record) => form(String(record[field])) === form(name));
+			// A service may ignore the case of an ID.
+			results.push(foundIn(result).length === 0 ? result : foundAmong(found));
+		}
 	}
 	return searches.map(({ results }): NameResult => {
 		const idOf = ({ id }: IDataObject) => (areNumbers ? (exactNumber(String(id)) ?? id) : id);
@@ -151,8 +158,10 @@ async function candidatesIn({ api, path, list }: RecordList, query: Record<strin
 }
 
 function recordsCalled({ records }: Candidates, { fields, name }: NameToFind): IDataObject[] {
-	const called = (fold: (text: string) => string) =>
-		records.filter((record) => fields.map((field) => record[field]).some((value) => hasText(value) && fold(value) === fold(name)));
+	const called = (foldName: (text: string) => string) => records.filter((record) => fields.some((field) => {
+		const [value, fold] = [record[field], ownMember(identifierForms, field) ?? foldName];
+		return hasText(value) && fold(value) === fold(name);
+	}));
 	const found = called(foldedText);
 	// A name with the same accents is the right one.
 	return found.length > 0 ? found : called(normalizedName);

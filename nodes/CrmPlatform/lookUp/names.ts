@@ -6,9 +6,15 @@ import { isDigits } from '../fields/conversions';
 import { type Field, matchesPattern } from '../fields/field';
 import { isNumeric, valueKind } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
+import { foldedText, visibleText } from '../values/foldedText';
 
 /** Fields that identify a record. All are tried, since a record may have any of them. */
 export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];
+
+/** The values of some fields for comparisons: another letter is another address, and another case another ID. */
+export const identifierForms: Record<string, (text: string) => string> = {
+	id: visibleText, external_id: visibleText, domain: foldedText, email: foldedText,
+};
 
 /** Whether a value is or may be a name. If ids are numbers, that is any text but digits; otherwise, any text but a certain id. */
 export function isName(field: Field, value: unknown): value is string {

@@ -54,7 +54,7 @@ export class RecordCreator {
 		const { name } = values;
 		const records = getOrCreate(this.byName, nouns, () => new Map<string, NewRecord>());
 		const newRecord = () => ({ name, id: this.newId(description, collection, values, text), isCreated: false });
-		const created = getOrCreate(records, normalizedName(name), newRecord);
+		const created = getOrCreate(records, identityOf(values), newRecord);
 		const id = await created.id;
 		created.isCreated = id !== undefined;
 		return id;
@@ -65,7 +65,7 @@ export class RecordCreator {
 		const record = isPreview ? asCreated(values, text) : await createNamed(run, description, collection, values).catch((error: Error) => {
 			// Later rows may try again, unless that could create a second record.
 			if (isCertainlyUnwritten(error) || takesKeys(run, description.idempotencyHeader)) {
-				this.byName.get(collectionName(collection))?.delete(normalizedName(values.name));
+				this.byName.get(collectionName(collection))?.delete(identityOf(values));
 			}
 			throw error;
 		});
@@ -91,8 +91,12 @@ const namesShown = 50;
 
 interface NamedValues extends IDataObject {
 	name: string;
+	domain?: string;
 	stages?: ReturnType<typeof stageNamed>[];
 }
+
+/** What two texts for one record have in common: an accent makes another domain. */
+const identityOf = ({ name, domain }: NamedValues): string => (domain === undefined ? normalizedName(name) : foldedText(domain));
 
 /** The values of the record that a text names; undefined if the text may be something else. */
 export function valuesNamed(nouns: string, text: string): NamedValues | undefined {
@@ -137,7 +141,7 @@ export const numbersOfCreation = (of: 'record' | 'field' | 'stage' | 'recordAgai
 /** Creates a record that has only a name, under a key by which a repeated attempt does not create it again. */
 async function createNamed(run: NodeRun, description: WriteDescription, collection: Collection, values: NamedValues) {
 	const send = async (of: 'record' | 'recordAgain') => {
-		const numbers = numbersOfCreation(of, `${collectionName(collection)} ${normalizedName(values.name)}`);
+		const numbers = numbersOfCreation(of, `${collectionName(collection)} ${identityOf(values)}`);
 		return await sendAlone(run, description, { collection, path: collection, body: values }, numbers);
 	};
 	const { record, isReplayed } = await send('record');
