@@ -370,7 +370,7 @@ test('fields with one value are offered as common ones, and those that can be wr
 	await expect(find(['tag_ids'])).rejects.toThrow('no field tag_ids with one value');
 });
 
-test('names that differ in letters, and numbers that are no phone numbers, are not the same', async () => {
+test('names that differ in letters, domains in accents, IDs in case, and numbers of no phone, are not the same', async () => {
 	await add('custom-fields', { resource: 'contacts', key: 'phone_order', label: 'Order', type: 'text' });
 	for (const [i, name] of ['राम', 'रमा', 'ハナ', 'バナ', 'Май', 'Маи'].entries()) {
 		const phone_order = ['2026-1-11', '2026-11-1', '00123', '123', '12/3456', '1/23456'][i];
@@ -378,8 +378,12 @@ test('names that differ in letters, and numbers that are no phone numbers, are n
 	}
 	expect((await find(['custom_fields.phone_order'])).items).toEqual([]);
 	await add('custom-fields', { resource: 'contacts', key: 'fax', label: 'Fax', type: 'text' });
-	for (const fax of ['+44 20 123', '0044 (20) 123']) await add('contacts', { last_name: 'Fax', custom_fields: { fax } });
-	expect((await find(['custom_fields.fax'])).items).toMatchObject([{ why: ['Fax: 4420123'] }]);
+	for (const fax of ['+44 20 123', '0044 (20) 123', '+44 (0)20 123']) await add('contacts', { last_name: 'Fax', custom_fields: { fax } });
+	expect((await find(['custom_fields.fax'])).items).toMatchObject([{ records: [{}, {}, {}], why: ['Fax: 4420123'] }]);
+	await add('custom-fields', { resource: 'contacts', key: 'domain', label: 'At', type: 'text' });
+	const ids = { aBc: 'müller.example', ABC: 'muller.example', aBC: 'Muller.example' };
+	for (const [external_id, domain] of Object.entries(ids)) await add('contacts', { last_name: '-', external_id, custom_fields: { domain } });
+	expect((await find(['custom_fields.domain', 'external_id'])).items).toMatchObject([{ records: [{}, {}], why: ['At: muller.example'] }]);
 	const groups = [['Müller', 'MULLER'], ['Ωμέγα', 'ωμεγα']];
 	for (const name of groups.flat()) await add('contacts', { last_name: name, first_name: 'Same' });
 	expect((await find(['last_name', 'name'])).items.map(({ why }) => why)).toEqual(

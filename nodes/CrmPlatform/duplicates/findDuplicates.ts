@@ -4,9 +4,11 @@ import { currentFields, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Collection, Query } from '../api/http/path';
 import { requireDescribed } from '../api/requireDescribed';
 import { getOrCreate } from '../base/maps';
+import { ownMember } from '../base/ownMembers';
 import { allCustomFields, customKeyOf, labelFor, type Field } from '../fields/field';
 import { isPhoneField, valueShape } from '../fields/fieldKinds';
 import { allValuesIn, listNameOf, looseText, valueIn } from '../fields/keys';
+import { identifierForms } from '../lookUp/names';
 import { readWholeList, type IdentifiedRecord } from '../lookUp/recordList';
 import { queriesOf, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
@@ -88,7 +90,7 @@ function groupsOf(records: Map<string, IdentifiedRecord>, rules: Field[][]) {
 	return [...new Set(groups.values())];
 }
 
-/** The values of a record by which a rule compares it, in a form without case, accents, and the notation of numbers. */
+/** The values of a record by which a rule compares it, in the form in which they are the same. */
 function keysOf(record: IdentifiedRecord, rule: Field[]): string[] {
 	const [first, ...others] = rule.map((field) => {
 		const values = rule.length === 1 ? allValuesIn(record, field) : [valueIn(record, field)];
@@ -100,7 +102,11 @@ function keysOf(record: IdentifiedRecord, rule: Field[]): string[] {
 
 /** Where no pattern says it, only such a name does: a `phone_extension` is no phone number. */
 const phoneName = /^(?:phone|mobile|fax)(?:_number)?$/;
-const hasPhones = (field: Field): boolean =>
-	isPhoneField(field) || (field.pattern === undefined && phoneName.test(customKeyOf(field.name) ?? field.name));
+/** A zero in parentheses is dialed only within the country. */
+const zeroWithin = /^(\s*(?:\+|00)\d{1,3}\s*)\(0\)/;
 
-const comparable = (field: Field, value: unknown): string => (hasPhones(field) ? looseText(value) : normalizedName(String(value)));
+function comparable(field: Field, value: unknown): string {
+	const [name, text] = [customKeyOf(field.name) ?? field.name, String(value)];
+	const hasPhones = isPhoneField(field) || (field.pattern === undefined && phoneName.test(name));
+	return hasPhones ? looseText(text.replace(zeroWithin, '$1')) : (ownMember(identifierForms, name) ?? normalizedName)(text);
+}
