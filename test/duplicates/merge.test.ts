@@ -128,6 +128,14 @@ describe('groups that cannot be merged', () => {
 		expect((await duplicatesOf(withoutLog).merge(others)).items).toMatchObject([refusal('before the log'), { result: 'merged' }]);
 	});
 
+	test('are those whose survivor cannot be read', async () => {
+		const ids = [(await add('contacts', { last_name: 'Read' })).id, (await add('contacts', { last_name: 'Read' })).id];
+		const survivorId = '={{ [$json.ids[1], 2 ** 53][$itemIndex] ?? $("None").first().json.id }}';
+		const { items } = await merge([ids, ['con_1', 'con_2'], ['con_3', 'con_4']], { survivor: 'id', survivorId });
+		expect(items).toMatchObject([{ result: 'merged', id: ids[1] }, { result: 'refused' }, { result: 'refused' }]);
+		expect(items.map(({ reason }) => reason).join()).toMatch(/Survivor ID: 9007199254740992 is so.*Survivor ID: Referenced node/);
+	});
+
 	test.each([
 		['Newest Change', 'updated_at', { survivor: 'newest' }], ['Oldest', 'created_at', {}],
 		['the rule Newest', 'updated_at', { fieldRules: { rows: [{ field: 'job_title', rule: 'newest' }] } }],
@@ -152,7 +160,6 @@ describe('groups that cannot be merged', () => {
 		const reason = expect.stringContaining('Records: 9007199254740992 is so large') as string;
 		const { items } = await merge([[2 ** 53, other.id], ids], { preview: true });
 		expect(items).toMatchObject([{ result: 'refused', reason }, { result: 'to_be_merged' }]);
-		await expect(merge([ids], { survivor: 'id', survivorId: '={{ 2 ** 53 }}' })).rejects.toThrow('Survivor ID: 9007199254740992 is so');
 		const twice = ['newest', 'longest'].map((rule) => ({ field: 'last_name', rule }));
 		await expect(merge([ids], { fieldRules: { rows: twice } })).rejects.toThrow('Field Rules: last_name has several rules');
 		expect(await sandbox.writes()).toEqual([]);

@@ -97,16 +97,19 @@ function lostField({ merged }: MergedType, loser: IdentifiedRecord, survivor: Id
 	return fieldEntries(loser).find(isLost)?.[0];
 }
 
-/** Reads the IDs of each item, and of its survivor if the user gives it. A value that is no exact ID is an empty one, and the group’s problem. */
+/** Reads the IDs of each item, and of its survivor if the user gives it. What is not read is the group’s problem, and an inexact ID an empty one. */
 function readChosenGroups({ n8n }: NodeRun, rule: SurvivorRule): Array<{ ids: string[]; problem: string | undefined; survivorId: string }> {
 	const parameters = [groupIds, ...(rule === 'id' ? [survivorId] : [])].map(({ displayName, name }) => ({ label: displayName, value: storedParameter(n8n, name, '') }));
 	const evaluation = new Evaluation(n8n, parameters);
 	return n8n.getInputData().map((_, item) => {
-		const [ids, survivor] = evaluation.valuesOf(item);
+		const values = resultOrError(() => evaluation.valuesOf(item));
+		if (values instanceof Error) return { ids: [], problem: values.message, survivorId: '' };
+		const [ids, survivor] = values;
+		const chosenId = resultOrError(() => parseId(survivorId.displayName, survivor));
 		const parsed = listIn(ids).map((id) => resultOrError(() => parseId(groupIds.displayName, id)));
-		const rounded = parsed.find((id) => id instanceof Error);
+		const rounded = [...parsed, chosenId].find((id) => id instanceof Error);
 		const problem = rounded?.message ?? (parsed.includes('') ? 'Records: the item has a value that is no ID.' : undefined);
-		return { ids: [...new Set(parsed.map((id) => (id instanceof Error ? '' : id)))], problem, survivorId: parseId(survivorId.displayName, survivor) };
+		return { ids: [...new Set(parsed.map((id) => (id instanceof Error ? '' : id)))], problem, survivorId: String(chosenId) };
 	});
 }
 
