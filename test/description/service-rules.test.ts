@@ -49,6 +49,20 @@ test.each([
 	else expect(description?.update).toBeUndefined();
 });
 
+test.each([[false, false, true], [true, true, true], [true, false, false]])(
+	'rules 5 and 13: a batch without a key does not stand for writes with one: key of a write %p, of a batch %p', (single, batch, isUsed) => {
+		const parameters = (isKeyed: boolean) => (isKeyed ? [{ name: 'Idempotency-Key', in: 'header', schema: { type: 'string' } }] : []);
+		const items = { type: 'array', maxItems: 100, items: { type: 'object' } };
+		const body = { requestBody: json({ type: 'object', properties: { items } }) };
+		const create = { operationId: 'createContacts', parameters: parameters(batch), ...body };
+		const paths = {
+			'/v1/contacts': { post: { 'x-batch': 'createContacts', parameters: parameters(single), requestBody: json({ type: 'object' }) } },
+			'/v1/contacts/batch/create': { post: create },
+		};
+		expect(describeResource(documentWith(paths), '/contacts')?.create?.batch !== undefined).toBe(isUsed);
+	},
+);
+
 describe('rules 3, 4 and 20: a list', () => {
 	const list = { cursor: 'cursor' };
 	const data = [{ id: 1 }, { id: '2' }];

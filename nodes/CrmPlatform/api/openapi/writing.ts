@@ -61,7 +61,8 @@ export function describeWrite(collection: string, operation: DescribedOperation,
 	};
 }
 
-function describeBatch(collection: string, { batch }: DescribedOperation, match: MatchDescription | undefined): BatchDescription | undefined {
+function describeBatch(collection: string, operation: DescribedOperation, match: MatchDescription | undefined): BatchDescription | undefined {
+	const { batch } = operation;
 	if (!batch?.path.startsWith(`${collection}/`)) return undefined;
 	if (match && !hasParameter(batch.operation.query, match.name)) return undefined;
 	// If the service states no limit, it may refuse a batch as too large.
@@ -69,6 +70,8 @@ function describeBatch(collection: string, { batch }: DescribedOperation, match:
 	const list = Object.entries(batch.operation.body.properties ?? {}).find(([, schema]) => isList(schema));
 	const key = idempotencyHeaderOf(batch.operation);
 	if (!list || key.refusal !== undefined) return undefined;
+	// A repeated batch would write again what a repeated single write does not.
+	if (key.idempotencyHeader === undefined && idempotencyHeaderOf(operation).idempotencyHeader !== undefined) return undefined;
 	const [items, { maxItems = 0, items: item }] = list;
 	return {
 		path: batch.path.slice(collection.length),
