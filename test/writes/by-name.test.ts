@@ -114,7 +114,9 @@ describe('a linked record by name, created if missing', () => {
 		['it has no record to change', update('deal', '={{ $json.id }}', { title: 'Orphan' }), {}],
 		['another link names nobody', create('deal', { title: 'Orphan', owner_id: 'Nobody Known' }), {}],
 		['it has no value to match on', upsert('contact', 'email', { last_name: 'Orphan' }), {}],
+		['several records have its name', upsert('deal', 'title', { title: 'Doubled' }), {}],
 	])('is not created for an item that is refused: %s', async (_, parameters, item) => {
+		for (const title of ['Doubled', 'doubled']) await sandbox.create('deals', { title });
 		const { items } = await run({ ...parameters, fieldsLinked: linked('Orphaned') }, [item], { continueOnFail: true });
 		expect(items[0]?.json.error).not.toContain('Orphaned');
 		expect(await called('Orphaned')).toEqual([]);

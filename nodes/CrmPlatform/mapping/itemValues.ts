@@ -36,6 +36,7 @@ type SendableValue = ConvertedValue & InputValue & { error?: FieldError };
  *
  * @param items by default, the rows of a file or all input items
  * @param refusalOf why an item is not written: then no record is created for it, in place of whose ID a name stands here
+ * @param beforeAdding is awaited before records are created; then all items are asked again why they are not written
  * @returns for each item its values, or why none of them can be sent, in the user's words
  */
 export async function valuesOfItems<Refusal>(
@@ -43,6 +44,7 @@ export async function valuesOfItems<Refusal>(
 	mapping: Mapping,
 	refusalOf: (item: number, body: Body) => Refusal | undefined,
 	items?: INodeExecutionData[],
+	beforeAdding?: (values: Array<ItemValues<Refusal> | Error>) => Promise<void>,
 ): Promise<Array<ItemValues<Refusal> | Error>> {
 	const { n8n, api, rows, onMissingLink, checks = { links: 'none', values: false } } = run;
 	const chosen = chosenNotations(n8n);
@@ -69,9 +71,14 @@ export async function valuesOfItems<Refusal>(
 		return { ...body, read, refusal: refusalOf(item, body) };
 	};
 	// As if what is missing were added already. Nothing is added for an item that another value keeps from being written.
-	const values = await resultsOrErrors(converted.length, (item) => valuesOf(item, found, onMissingLink));
+	const withoutAdded = async () => await resultsOrErrors(converted.length, (item) => valuesOf(item, found, onMissingLink));
+	let values = await withoutAdded();
 	const adds = onMissingLink?.addPart !== undefined || [...found.records.values()].some(({ newNames }) => newNames.size > 0);
 	if (!adds) return values;
+	if (beforeAdding) {
+		await beforeAdding(values);
+		values = await withoutAdded();
+	}
 	const isWritten = (item: ItemValues<Refusal> | Error) => !(item instanceof Error) && item.refusal === undefined;
 	const written = converted.flatMap((item, i) => (item instanceof Error || !isWritten(values[i]!) ? [] : [item.sendable]));
 	const named = await addNamedRecords(search, found, written);
@@ -88,15 +95,20 @@ export async function valuesOfItems<Refusal>(
 export async function bodiesOfItems(
 	run: NodeRun,
 	mapping: Mapping,
-	{ items, check = () => {} }: { items?: INodeExecutionData[] | undefined; check?: (item: number, body: IDataObject) => void } = {},
+	{ items, check = () => {}, beforeAdding }: {
+		items?: INodeExecutionData[] | undefined;
+		check?: (item: number, body: IDataObject) => void;
+		beforeAdding?: ((bodies: Array<IDataObject | Error>) => Promise<void>) | undefined;
+	} = {},
 ): Promise<Array<IDataObject | Error>> {
 	const refusalOf = (item: number, { body, refusedValues }: Body): Error | undefined => {
 		const [first, ...others] = refusedValues.map(({ error }) => error);
 		if (first) return others.length === 0 ? first : new Error([first, ...others].map(({ message }) => message).join('\n'));
 		return resultOrError(() => check(item, body)) ?? undefined;
 	};
-	const all = await valuesOfItems(run, mapping, refusalOf, items);
-	return all.map((values) => (values instanceof Error ? values : values.refusal ?? values.body));
+	const bodiesOf = (all: Array<ItemValues<Error> | Error>) =>
+		all.map((values) => (values instanceof Error ? values : values.refusal ?? values.body));
+	return bodiesOf(await valuesOfItems(run, mapping, refusalOf, items, beforeAdding && (async (all) => await beforeAdding(bodiesOf(all)))));
 }
 
 /**

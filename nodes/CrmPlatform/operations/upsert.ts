@@ -50,14 +50,23 @@ export const upsert: Operation = {
 		// Before linked records are created.
 		const searched = nameField && commonCollection(run);
 		const field = matchName === undefined ? undefined : await fieldToMatchOn(run, collectionPath(run, 0), fields, matchName);
-		const check = (_: number, body: IDataObject): void => {
+		let namedBefore: Array<Write | Error> = [];
+		const check = (item: number, body: IDataObject): void => {
 			requireAnyValue(body);
 			if (nameField && nameIn(nameField, body) === '') throw new FieldError(nameField, 'the name to match on is empty.');
 			if (field && match && matchValue(field.name, body) === undefined) throw new Error(noMatchValue(field.name));
+			const named = namedBefore[item];
+			if (named instanceof Error) throw named;
 		};
-		const bodies = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear' }, { check });
+		// The records called so are looked up again afterwards: those created may be among them.
+		const beforeAdding = nameField && searched
+			? async (all: Array<IDataObject | Error>) => void (namedBefore = (await writesByName(run, nameField, searched, all)).writes) : undefined;
+		const bodies = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear' }, { check, beforeAdding });
 		const output: WrittenOutput = { ...(await chosenOutput(run)), upsertOutcome: description.reportsCreated ? 'byStatus' : 'unlessMatched' };
-		if (nameField && searched) return { ...(await writesByName(run, nameField, searched, bodies)), output };
+		if (nameField && searched) {
+			const renamed = renamedItems(run, namesIn(nameField, bodies));
+			return { ...(await writesByName(run, nameField, searched, bodies, renamed)), output };
+		}
 		const writes = await resultsOrErrors(bodies.length, (item): Write => {
 			const target = newRecordAt(run, item);
 			const body = orThrow(bodies[item]!);
@@ -73,6 +82,10 @@ export const upsert: Operation = {
 };
 
 const nameIn = (field: Field, body: IDataObject): string => visibleText(String(body[field.name] ?? ''));
+
+/** The name of each item; an empty one if it is not written. */
+const namesIn = (field: Field, bodies: Array<IDataObject | Error>): string[] =>
+	bodies.map((body) => (body instanceof Error ? '' : nameIn(field, body)));
 
 /** Tells the user of items that overwrite each other. */
 function reportRepeated(notices: Set<string>, field: Field, writes: Array<Write | Error>): void {
@@ -95,11 +108,10 @@ function reportRepeated(notices: Set<string>, field: Field, writes: Array<Write 
  * regard to case and accents, and then updated or created.
  */
 async function writesByName(
-	run: NodeRun, field: Field, searched: Collection, bodies: Array<IDataObject | Error>,
+	run: NodeRun, field: Field, searched: Collection, bodies: Array<IDataObject | Error>, renamed: ReadonlySet<number> = new Set(),
 ): Promise<Omit<Writes, 'output'>> {
 	const { create, update } = await requireDescribed(run, 'create', 'update');
-	const names = bodies.map((body) => (body instanceof Error ? '' : nameIn(field, body)));
-	const renamed = renamedItems(run, names);
+	const names = namesIn(field, bodies);
 	const textOf = (name: string) => textOfName(field.name, name);
 	const firstItems = new Map(names.map((name, item) => [normalizedName(name), item] as const).reverse());
 	const texts = new Set(names.filter((name) => name !== '').map(textOf));
