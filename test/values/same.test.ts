@@ -90,7 +90,7 @@ test.each([
 /** The verdict about a record whose field `f` has a value; with undefined, about one that lists no such field. */
 const verdict = (kind: FieldKind, comparison: string, expected: unknown, value: unknown, more = {}): Verdict => {
 	const parameter = comparison === 'is' ? 'f' : `f[${comparison}]`;
-	const condition = conditionOf(parameter, expected, fieldNamed(parameter, { kind, ...more }));
+	const condition = conditionOf(parameter, expected, fieldNamed(parameter, { kind, ...more }), []);
 	return verdictOf({ id: '1', f: value as never }, [[condition]]);
 };
 
@@ -143,16 +143,17 @@ test('a part of a web address is compared as written', () => {
 });
 
 test('a member of an object that the record lists without it is empty; one of an object that it does not list may have any value', () => {
-	const city = conditionOf('custom_fields[city]', 'Rio', undefined);
+	const city = conditionOf('custom_fields[city]', 'Rio', undefined, []);
 	const records = [{ custom_fields: { city: 'Rio' } }, { custom_fields: { city: 'Oslo' } }, { custom_fields: {} }, {}];
 	expect(records.map((record) => verdictOf(record, [[city]]))).toEqual(['yes', 'maybe', 'no', 'maybe']);
-	const others = [conditionOf('custom_fields[city][empty]', 'true', undefined), conditionOf('custom_fields[city][name]', 'Rio', undefined)];
+	const others = [['empty', 'true'], ['name', 'Rio']]
+		.map(([step, value]) => conditionOf(`custom_fields[city][${step}]`, value, undefined, []));
 	expect(others.map((condition) => verdictOf({ custom_fields: {} }, [[condition]]))).toEqual(['yes', 'maybe']);
 });
 
 test('what the description says of a field of records goes before what it says of its filter', () => {
 	const fields = [fieldNamed('e'), fieldNamed('f', { kind: 'number' })];
-	const [ids, number] = [conditionOf('ids', '7', undefined), conditionOf('f', '7.0', fieldNamed('f'), fields)];
+	const [ids, number] = [conditionOf('ids', '7', undefined, []), conditionOf('f', '7.0', fieldNamed('f'), fields)];
 	expect(verdictOf({ id: '7', f: 7 }, [[ids, number]])).toBe('yes');
 });
 
@@ -164,12 +165,12 @@ test('a filter by a linked record compares its type and its ID', () => {
 });
 
 test('a record meets a condition by any of the values in the list of its field', () => {
-	const email = conditionOf('email', 'b@x.example', undefined);
+	const email = conditionOf('email', 'b@x.example', undefined, []);
 	expect(verdictOf({ email: 'a@x.example', emails: [{ value: 'b@x.example' }] }, [[email]])).toBe('yes');
 });
 
 test('a record meets the conditions of a group together, and one group is enough', () => {
-	const [a, b, unknown] = ['a', 'b', 'q'].map((name) => conditionOf(name, '1', fieldNamed(name))) as [Condition, Condition, Condition];
+	const [a, b, unknown] = ['a', 'b', 'q'].map((name) => conditionOf(name, '1', fieldNamed(name), [])) as [Condition, Condition, Condition];
 	const record = { a: '1', b: '2' };
 	const groups = [[[a]], [[a, b]], [[a, unknown]], [[b, unknown]], [[b], [a]], [[b], [unknown]], [[]], []];
 	const verdicts = groups.map((conditions) => verdictOf(record, conditions));

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Query } from '../../../nodes/CrmPlatform/api/http/path';
+import { fieldNamed } from '../../../nodes/CrmPlatform/fields/field';
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { Backfill } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { byId, filterRows } from '../../support/parameters.ts';
@@ -107,8 +108,11 @@ test('records of a custom object come first, then their changes, and those of ot
 	]);
 });
 
-test('publishing without a custom object fails with an explanation', async () => {
-	await expect(publish({ resource: 'customObjectRecord' })).rejects.toThrow('Pick a record from the list');
+test.each([
+	['without a custom object', { resource: 'customObjectRecord' }, 'Pick a record from the list'],
+	['by a filter that no record shows to match', { recordFilters: filterRows({ q: 'ada' }) }, 'the filter “Search”'],
+])('publishing %s fails with an explanation', async (_, parameters, message) => {
+	await expect(publish(parameters)).rejects.toThrow(message);
 });
 
 test('a test by hand shows the newest records', async () => {
@@ -193,18 +197,30 @@ test('records that only another ID or an earlier time than the filters allow are
 		expect(await read({ ids: ['1'] }).changed(events, false)).toEqual([]);
 		expect(await read({ stage: 'customer' }).changed(events, false)).toEqual([{ id: '2', change: 'deleted' }]);
 	}
+	const fields = [fieldNamed('updated_at', { kind: 'dateTime' })];
+	const filters = { entered: '', queries: [{ updated_since: '2026-03-01T00:00:00Z' }] };
+	const changedSince = readerOf({ ...scopeOf(''), fields, filters }, (query) => pageOf([], query));
+	const [object, previous] = ['2', '1'].map((month) => ({ id: '2', updated_at: `2026-0${month}-01T00:00:00Z` }));
+	expect(await changedSince.changed([event('p.updated', { object, previous })], false)).toEqual([]);
 });
 
-test('records that were never in scope do not arrive when they change or are deleted, and one that is in scope does', async () => {
-	const n8n = await publishEach({ recordFilters: filterRows({ lifecycle_stage: 'lead' }) });
-	const inScope = await service('&lifecycle_stage=lead');
+test.each([
+	['a field', 'lifecycle_stage', 'lead'], ['a custom field', 'custom_fields.tier', 'gold'],
+])('by %s, records that were never in scope do not arrive when they change or are deleted; one in scope does', async (_, filter, value) => {
+	await sandbox.call('POST', '/v1/custom-fields', { resource: 'contacts', key: 'tier', label: 'Tier', type: 'text' });
+	await sandbox.create('contacts', { last_name: 'Inside', custom_fields: { tier: 'gold' } });
+	const n8n = await publishEach({ recordFilters: filterRows({ [filter]: value }) });
+	const inScope = await service(`&${filter}=${value}`);
 	await until(() => items(n8n).length >= inScope.length);
-	const outside = await sandbox.create('contacts', { last_name: 'Outside', lifecycle_stage: 'customer' });
+	const values = { lifecycle_stage: 'customer', custom_fields: { tier: 'silver' } };
+	const outside = await sandbox.create('contacts', { last_name: 'Outside', ...values });
 	await sandbox.call('PATCH', `/v1/contacts/${outside.id}`, { job_title: 'Buyer' });
 	await sandbox.call('DELETE', `/v1/contacts/${outside.id}`);
 	const [recordInScope] = inScope;
 	await sandbox.call('DELETE', `/v1/contacts/${recordInScope!.id}`);
 	await until(() => items(n8n).some(({ id, change }) => id === recordInScope!.id && change === 'deleted'));
+	const isUntold = (text: string) => text.endsWith('there is nothing to report about its record.');
+	await until(() => n8n.details.filter(isUntold).length === 3);
 	expect(items(n8n).filter(({ id }) => id === outside.id)).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
+import { currentFields, customFieldsIfAny, customFilters } from '../../api/customFields';
 import { type Query, withoutParameterNames } from '../../api/http/path';
 import type { Clock } from '../../base/clock';
 import { type EventLog, openEventLog } from '../../log/eventLog';
@@ -115,10 +116,14 @@ async function readScope(n8n: ITriggerFunctions, api: Connection): Promise<{ sco
 	const key = object ? pickedId(run.n8n, object.name, 0) : '';
 	const entered = JSON.stringify([path, n8n.getNodeParameter('recordFilters', {})]);
 	const stored = isStartedByN8n(n8n) ? storedPosition(n8n)?.filters : undefined;
+	const custom = currentFields(await customFieldsIfAny(api, path, description.fields));
 	const queries = stored?.entered === entered ? (stored.queries as Query[]) : queriesOf((await readFilters(run, 'recordFilters', list))[0]!);
 	return {
 		eventTypes: matchingTypes.map(({ type }) => type.replace(/\{\w+\}/g, key)).sort(),
-		scope: { path, template: resource.path, list, filters: { entered, queries }, outputFields: await outputFieldsOf(run, 0, description) },
+		scope: {
+			path, template: resource.path, list: { ...list, filters: [...list.filters, ...customFilters(list, custom)] },
+			fields: [...description.fields, ...custom], filters: { entered, queries }, outputFields: await outputFieldsOf(run, 0, description),
+		},
 	};
 }
 

@@ -9,6 +9,7 @@ import { ruleBroken } from '../../api/http/rules';
 import { readPage, readPages, type Page } from '../../api/lists/pages';
 import type { ListDescription } from '../../api/openapi/listing';
 import { conditionOf, verdictOf, type Condition } from '../../fields/condition';
+import { type Field, idField } from '../../fields/field';
 import { maxIds } from '../../lookUp/lookUp';
 import { withFields } from '../../lookUp/recordList';
 import type { OutputField } from '../../model';
@@ -20,7 +21,10 @@ export interface RecordScope {
 	path: Collection;
 	/** Its path before keys are filled in. */
 	template: Collection;
+	/** With the filters by custom fields. */
 	list: ListDescription;
+	/** Of the records, custom ones included. */
+	fields: Field[];
 	/** As the user entered them, and with ids instead of names: a record that any of these queries returns is in scope. */
 	filters: { entered: string; queries: Query[] };
 	/** Absent for whole records. */
@@ -39,15 +43,13 @@ export class RecordReader {
 	/** The filters, with the fields to request. */
 	private readonly queries: Query[];
 
-	/** @throws Error in the user's words if the service cannot list records by id or in the order of creation */
+	/** @throws Error in the user's words if the service cannot list records by id or in the order of creation, or for a filter by no field */
 	constructor(api: Connection, scope: RecordScope) {
 		this.api = api;
 		this.scope = scope;
 		this.parameters = parametersOf(scope);
 		const { list, filters: { queries }, outputFields } = scope;
-		this.conditions = queries.map((query) => Object.entries(query).map(([parameter, value]) =>
-			conditionOf(parameter, value, list.filters.find(({ name }) => name === parameter)),
-		));
+		this.conditions = queries.map((query) => Object.entries(query).map(([parameter, value]) => scopeCondition(scope, parameter, value)));
 		const times = [list.created, list.changed].flatMap((time) => time?.field ?? []);
 		const fields = outputFields && [...times, ...outputFields.map(({ path: [name] }) => name)];
 		this.queries = fields ? queries.map((query) => withFields(list, query, fields)) : queries;
@@ -196,6 +198,15 @@ export class RecordReader {
 }
 
 const isGone = (event: CrmEvent): boolean => event.type.endsWith('.deleted') || isErased(event);
+
+/** @throws Error in the user's words if a record that is not in scope could be taken for one that no longer is */
+function scopeCondition({ list: { filters, changed }, fields }: RecordScope, parameter: string, value: unknown): Condition {
+	const filter = filters.find(({ name }) => name === parameter);
+	const condition = conditionOf(parameter === changed?.since ? `${changed.field}[gte]` : parameter, value, filter, fields);
+	// Without a description, any name may be a field.
+	if (fields.length === 0 || [idField, ...fields].some(({ name }) => name === condition.field.path[0])) return condition;
+	throw new Error(`Records: a record does not show whether it matches the filter “${filter?.label ?? parameter}”, so that those that never did would be reported as deleted. Remove the filter.`);
+}
 
 /** The parameters of the list that a reader needs. */
 function parametersOf({ path, list }: RecordScope) {

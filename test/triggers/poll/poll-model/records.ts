@@ -27,7 +27,7 @@ const list = {
 /** The records of this stage, or all. */
 export function scopeOf(stage: string): RecordScope {
 	const filters = { entered: stage, queries: [stage === '' ? {} : { stage }] };
-	return { path: '/people', template: '/people', list, filters };
+	return { path: '/people', template: '/people', list, fields: [], filters };
 }
 
 /** The trigger's reader of records. */
