@@ -74,7 +74,7 @@ export async function brokenWebhookPromises({ clock, n8n, service }: WebhookWorl
 	}
 	await service.retryAll();
 	await clock.advance(minute);
-	const broken = service.events.flatMap((event) => (service.willTry(event) ? [] : verdictOf(event, n8n, history)));
+	const broken = service.events.flatMap((event) => (event.problem && service.willTry(event) ? [] : verdictOf(event, n8n, history)));
 	const isErased = history.some((step) => step.does === 'oldStore' && step.count === 0);
 	const isLong =
 		isErased ||
@@ -85,15 +85,20 @@ export async function brokenWebhookPromises({ clock, n8n, service }: WebhookWorl
 }
 
 function falseAlarms({ reports }: WebhookModelN8n, { events }: WebhookModelService, begin: number): string[] {
-	const isTrue = (message: string) => events.some(({ id, problem }) => problem && message.includes(`not deliver ${id}`));
+	const isTrue = (message: string) =>
+		undeliverableIn(message)?.every((named) => events.some(({ id, problem }) => problem && id === named)) === true;
 	const alarms = reports.filter(({ message, at }) => at >= begin && /may be missing/.test(message) && !isTrue(message));
 	return alarms.map(({ message }) => `a false alarm: ${message}`);
 }
 
+/** The IDs of the events that a report says the CRM could not deliver; undefined if it is about something else. */
+const undeliverableIn = (message: string): string[] | undefined => /could not deliver (.*?)\. Compare/.exec(message)?.[1]?.split(', ');
+
 function verdictOf({ id, at }: ModelEvent, { started, reports }: WebhookModelN8n, history: WebhookStep[]): string[] {
 	const executions = started.filter((execution) => execution.id === id);
-	if (executions.length === 0)
-		return reports.some((report) => report.at >= at && /may be missing/.test(report.message)) ? [] : [`${id} was lost without a report`];
+	const isAbout = (report: { message: string; at: number }) =>
+		/may be missing/.test(report.message) && (undeliverableIn(report.message)?.includes(id) ?? report.at >= at);
+	if (executions.length === 0) return reports.some(isAbout) ? [] : [`${id} was lost without a report`];
 	const isAdmitted =
 		new Set(executions.map(({ process }) => process)).size === executions.length && history.some(({ does }) => repeating.includes(does));
 	return executions.length === 1 || isAdmitted ? [] : [`${id} was started twice`];
