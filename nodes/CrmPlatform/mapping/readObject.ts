@@ -114,10 +114,11 @@ function renamedMembers(
 	for (const [i, object] of objects.entries()) addToColumns(columns, i, object);
 	const found = usual.fieldsOf([...columns.values()]);
 	// Items are not previewed, so these are left as they are: words that mean something else in other programs, what may be the
-	// ID of another record, and names whose field depends on the other columns.
+	// ID of another record, and a name beside a first name, which may be the company's.
 	const left = [...columns.keys()].filter((name, i) => {
 		const { field, dependsOnOthers } = found[i]!;
-		return typeof usual.meaningsOf(name)[0] !== 'object' && (isAmbiguousInItems(name) || field?.name === externalId.name || dependsOnOthers);
+		const isDoubtful = field?.name === externalId.name || (dependsOnOthers && field?.name === 'last_name');
+		return typeof usual.meaningsOf(name)[0] !== 'object' && (isAmbiguousInItems(name) || isDoubtful);
 	});
 	const assigned = assignColumns([...columns.values()], assignable, new Map([...otherNames, ...left].map((name) => [name, undefined])));
 	const fields = new Map<string, Field | undefined>();
