@@ -105,7 +105,9 @@ describe('a linked record by name, created if missing', () => {
 		await run(contacts('FOUNDED'), [{}]);
 		expect(await called('FOUNDED')).toEqual([]);
 		await sandbox.faults({ path: '/v1/companies', method: 'POST', times: 1, status: 403 });
-		expect((await run(contacts('Forbidden'), [{}], { continueOnFail: true })).hints).toEqual([]);
+		const { items: refused, hints: none } = await run(contacts('Forbidden'), [{}], { continueOnFail: true });
+		expect(none).toEqual([]);
+		expect(refused[0]!.json.error).toMatch(/“Forbidden” does not exist in companies, and was not created: /);
 	});
 
 	test.each<[why: string, parameters: object, item: IDataObject]>([

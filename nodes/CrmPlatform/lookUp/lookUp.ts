@@ -21,7 +21,9 @@ export type LookUpResult<Found = IdentifiedRecord> =
 	/** The service has no filter for the field, does not respond, or returns other records. */
 	| { failed: Error }
 	/** The service does not accept this value in the filter, or the value cannot be sent. */
-	| { refused: Error };
+	| { refused: Error }
+	/** No record has the name, and none was created. */
+	| { notCreated: Error };
 
 /** The result of finding these for one value. */
 export function foundAmong<Found>(all: Found[]): LookUpResult<Found> {

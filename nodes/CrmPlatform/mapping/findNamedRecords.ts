@@ -184,7 +184,7 @@ async function addedRecords(
 	if (!addRecord) return new Map();
 	return new Map(await inParallel(names, async (name): Promise<[string, NameResult]> => {
 		const id = await addRecord(collection, name, isWritten).catch((error: Error) => error);
-		if (id instanceof Error) return [name, { refused: new Error(`it does not exist, and was not created: ${id.message}`, { cause: id }) }];
+		if (id instanceof Error) return [name, { notCreated: id }];
 		return [name, id === undefined ? { notFound: true } : { found: id }];
 	}));
 }

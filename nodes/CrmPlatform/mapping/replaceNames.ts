@@ -119,7 +119,7 @@ function recordId({ linkChecks, records, source }: NamedRecords, field: Field, c
 	const result = namesRecord(field, value) ? byName.get(text) : undefined;
 	if (result && 'found' in result) return result.found;
 	const mayBeSent = !isNewName && source === undefined && !hasNumbers(field) && mayBeId(text) && (linkChecks !== 'names' || idExists.get(text) === true);
-	if (result && ('several' in result || 'refused' in result || !mayBeSent)) throw new UnclearName(field, collection, text, result);
+	if (result && ('several' in result || 'refused' in result || 'notCreated' in result || !mayBeSent)) throw new UnclearName(field, collection, text, result);
 	const id = plainId(field, value);
 	if (idExists.get(String(id)) !== false) return id;
 	const [wrong, elsewhere] = [result ? 'name or ID' : 'ID', hasSource ? ', here or in the other system' : ''];
@@ -165,7 +165,7 @@ export class UnclearName extends FieldError {
 	constructor(field: Pick<Field, 'name' | 'label'>, collection: Collection, name: string, result: NameResult) {
 		super(field, `“${name}” ${recordProblem(collection, name, result)}`);
 		this.lookUp = { collection, name, ids: foundIn(result) };
-		this.whyNotAdded = 'refused' in result ? result.refused.cause : undefined;
+		this.whyNotAdded = 'notCreated' in result ? result.notCreated : undefined;
 	}
 }
 
@@ -176,6 +176,7 @@ function recordProblem(collection: Collection, name: string, result: NameResult)
 		return `could not be looked up in ${nouns}: ${reason} Use the ID; if this is the ID, write id:${name}.`;
 	}
 	if ('refused' in result) return `could not be looked up in ${nouns}: ${result.refused.message}`;
+	if ('notCreated' in result) return `does not exist in ${nouns}, and was not created: ${result.notCreated.message}`;
 	if ('several' in result) {
 		const ids = result.several.slice(0, 5).map(String).join(', ');
 		return `may match several records of ${nouns}, such as ${ids}. Use the ID of the right one.`;
