@@ -80,17 +80,17 @@ async function sendSlice(slicedRun: SlicedRun, items: number[], mayContinue: May
 }
 
 /**
- * The writes of each request: those of one collection and description. Items that an earlier attempt sent together stay
- * together, even if more items are readable now: under another key, they would be written again. They come first, as new
- * items are later ones of their records.
+ * The writes of each request: those of one collection, description, query, and way to create. Items that an earlier attempt
+ * sent together stay together, even if more items are readable now: under another key, they would be written again. They
+ * come first, as new items are later ones of their records.
  */
 function requestsIn({ description, usesBatches, batches }: SlicedRun, slice: Array<{ item: number; write: Write | Error }>): WriteRequest[] {
 	const requests = new Map<string, ItemWrite[]>();
 	const writable = slice.flatMap(({ item, write }) =>
 		(write instanceof Error ? [] : [{ item, write, place: batches.earlierWith({ item, write })?.place ?? Number.MAX_SAFE_INTEGER }]));
 	for (const { item, write, place } of writable.sort((a, b) => a.place - b.place)) {
-		const { method, batch } = write.description ?? description;
-		const request = usesBatches && batch ? `${write.collection} ${method} ${place}` : String(item);
+		const { collection, query, creates, description: { method, batch } = description } = write;
+		const request = usesBatches && batch ? JSON.stringify([collection, method, query, creates, place]) : String(item);
 		getOrCreate(requests, request, () => []).push({ item, write });
 	}
 	// A slice may be larger than a batch of another description.
@@ -176,7 +176,7 @@ function requestsToRepeat(batches: SentBatches, refusedIn: SentBatch, refused: I
 	for (const itemWrite of refused) getOrCreate(requests, batches.earlierWith(itemWrite, refusedIn.replays + 1), () => []).push(itemWrite);
 	const itemCounts = occurrences(refused.flatMap(({ write }) => lockKeys(write)));
 	const others = (requests.get(undefined) ?? []).filter((itemWrite, _, unsent) =>
-		!batches.hasOvertaken(itemWrite, unsent)
+		!batches.isOvertakenByOther(itemWrite, unsent)
 		&& (requests.size === 1 || lockKeys(itemWrite.write).every((record) => itemCounts.get(record) === 1)));
 	requests.delete(undefined);
 	return [...requests.values(), others].filter((writes) => writes.length > 0).map((writes) => ({ writes, refusedIn }));
