@@ -62,7 +62,7 @@ export async function findNamedRecords(search: LinkSearch, items: ConvertedValue
 interface LinkTexts {
 	names: Set<string>;
 	/** Those in values for which records are added. */
-	namesToAdd: Set<string>;
+	namesToCreate: Set<string>;
 	/** Those that are no names, and the ID in each: without `id:`. */
 	ids: Map<string, string>;
 }
@@ -71,7 +71,7 @@ interface LinkTexts {
 function linksOfItems({ linkChecks, rows }: LinkSearch, items: ConvertedValue[][]) {
 	const textsByCollection = new Map<Collection, LinkTexts>();
 	const partFields = new Map<Collection, Field>();
-	const newTexts = (): LinkTexts => ({ names: new Set(), namesToAdd: new Set(), ids: new Map() });
+	const newTexts = (): LinkTexts => ({ names: new Set(), namesToCreate: new Set(), ids: new Map() });
 	for (const values of items) {
 		for (const { field, converted, newNamesOf } of values) {
 			for (const [target, nameOrId] of isLink(field) ? linkedIdsIn(field, converted) : []) {
@@ -84,17 +84,17 @@ function linksOfItems({ linkChecks, rows }: LinkSearch, items: ConvertedValue[][
 	return { textsByCollection, partFields };
 }
 
-function addText({ names, namesToAdd, ids }: LinkTexts, field: Field, nameOrId: unknown, isAdded: boolean): void {
+function addText({ names, namesToCreate, ids }: LinkTexts, field: Field, nameOrId: unknown, isAdded: boolean): void {
 	if (typeof nameOrId === 'object') return;
 	const text = String(nameOrId).trim();
 	if (!namesRecord(field, nameOrId)) return void ids.set(text, isName(field, nameOrId) ? parseName(text).name : text);
 	names.add(text);
-	if (isAdded) namesToAdd.add(text);
+	if (isAdded) namesToCreate.add(text);
 }
 
 /** Finds the records of a collection by the texts that items have. */
 async function findInCollection(search: LinkSearch, collection: Collection, linkTexts: LinkTexts): Promise<FoundRecords> {
-	const { names, namesToAdd, ids } = linkTexts;
+	const { names, namesToCreate, ids } = linkTexts;
 	const { api, linkChecks, source, onMissingLink: { willExist } = {} } = search;
 	const texts = [...new Set([...names, ...ids.keys()])];
 	const crmIds = new Map(texts.filter((text) => willExist?.(collection, text) === 'id').map((text) => [text, text]));
@@ -104,7 +104,7 @@ async function findInCollection(search: LinkSearch, collection: Collection, link
 
 	let byName = await findNames(search, collection, [...names].filter((name) => !crmIds.has(name)));
 	if (willExist) byName = await withExpected(api, collection, byName, willExist);
-	const notFound = [...byName].flatMap(([name, result]) => ('notFound' in result && namesToAdd.has(name) ? [name] : []));
+	const notFound = [...byName].flatMap(([name, result]) => ('notFound' in result && namesToCreate.has(name) ? [name] : []));
 	const added = await addedRecords(search, collection, notFound, false);
 	byName = new Map([...byName, ...added]);
 	const newNames = new Set([...added].flatMap(([name, result]) => ('found' in result ? [name] : [])));
@@ -167,8 +167,8 @@ export async function addNamedRecords(search: LinkSearch, named: NamedRecords, i
 	const { textsByCollection } = linksOfItems(search, items);
 	const records = new Map(named.records);
 	for (const [collection, found] of named.records) {
-		const { namesToAdd = new Set() } = textsByCollection.get(collection) ?? {};
-		const names = [...found.newNames].filter((name) => namesToAdd.has(name));
+		const { namesToCreate = new Set() } = textsByCollection.get(collection) ?? {};
+		const names = [...found.newNames].filter((name) => namesToCreate.has(name));
 		const added = await addedRecords(search, collection, names, true);
 		rememberFound(search.api, collection, added);
 		const others = [...found.newNames].map((name): [string, NameResult] => [name, { notFound: true }]);

@@ -46,7 +46,7 @@ export function inSlices(run: NodeRun, { writes, description, output }: Writes, 
 	const { batch } = description;
 	const batches = new SentBatches(run, writes);
 	const size = batches.sliceSize(batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
-	const untaken = new Map(writes.map((write, item) => [item, batches.writeNow(item, write)] as const));
+	const untaken = new Map(writes.map((write, item) => [item, batches.writeOrError(item, write)] as const));
 	const slicedRun: SlicedRun = { run, batches, description, output, untaken, turns: new Turns(), usesBatches: size > 1 };
 	return {
 		size,

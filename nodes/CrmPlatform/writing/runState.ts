@@ -207,7 +207,7 @@ export class SentBatches {
 	}
 
 	/** The write of an item; its error if it cannot be read, or must not be sent, as a later item of its record was sent. */
-	writeNow(item: number, write: Write | Error): Write | Error {
+	writeOrError(item: number, write: Write | Error): Write | Error {
 		if (write instanceof SkippedItem) return write;
 		if (write instanceof Error) return this.failureOf(write, [item]);
 		const isLate = !this.earlierWith({ item, write }) && isOvertaken(this.lastSent, { item, write }, []);
@@ -215,7 +215,7 @@ export class SentBatches {
 	}
 
 	/** Whether a later item of the same record may be written, other than by these writes. */
-	hasOvertaken(itemWrite: ItemWrite, together: ItemWrite[]): boolean {
+	isOvertakenByOther(itemWrite: ItemWrite, together: ItemWrite[]): boolean {
 		return isOvertaken(this.lastWritten, itemWrite, together);
 	}
 
@@ -240,7 +240,7 @@ export class SentBatches {
 		const replays = refusedIn ? refusedIn.replays + 1 : 0;
 		const text = batchText(items, first.write.creates === 'addition', replays);
 		const earlier = this.earlierWith(first, replays);
-		if (earlier && !earlier.refused && writes.some((itemWrite) => this.hasOvertaken(itemWrite, writes))) throw new Error(overtaken);
+		if (earlier && !earlier.refused && writes.some((itemWrite) => this.isOvertakenByOther(itemWrite, writes))) throw new Error(overtaken);
 		const mayDivide = earlier?.isAddition && items.every((item) => earlier.refused?.has(item));
 		if (earlier && earlier.text !== text && !mayDivide) throw new Error(divided);
 		const refusedByBatch = (this.state.refusedByBatch ??= {});
