@@ -1,7 +1,7 @@
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { type CrmEvent, statesOf } from '../../../nodes/CrmPlatform/log/crmEvent';
-import { groupOfEvents } from '../../../nodes/CrmPlatform/trigger/poll/position';
+import { groupOfEvents, groupOfRecords } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { entryOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import { GroupLoader } from '../../../nodes/CrmPlatform/trigger/poll/loading';
 import type { Access, PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
@@ -99,6 +99,14 @@ test.each([
 	const entry = entryOf({ ...group, beginning: 'records /people' }, { failedReadings: failed });
 	expect(await loader.load(entry)).toEqual({ items: [], failures });
 	expect(changed).toHaveBeenCalledWith([expect.anything(), expect.anything()], mayBeBehind, expect.any(Function));
+});
+
+test('pending records that the CRM no longer lists are read again and reported, as the events that its log no longer has', async () => {
+	const { access, loaderWith } = await groupOf(1, 0);
+	const group = groupOfRecords([{ id: 1 }, { id: 2 }], { account: '', beginning: 'records /people', begun: '' });
+	const records = { existing: async () => await Promise.resolve([{ id: 2 }]), scope: {} } as unknown as RecordReader;
+	const { items, failures } = await loaderWith({ ...access, records }).load(entryOf(group));
+	expect([items, failures]).toEqual([[{ id: 2 }], [expect.objectContaining({ ids: ['1'], isFinal: true })]]);
 });
 
 test('names are remembered for a minute', async () => {

@@ -42,9 +42,8 @@ export class GroupLoader {
 			this.copiedAt = clock.now();
 		}
 		const { group, input } = entry;
-		const ids = memberIds(group);
 		// Changes since the backfill has read the records are reported by later events.
-		const parts = memberNoun(group) === 'records' ? [await itemsOrFailure(ids, input ?? records!.existing(ids))] : await this.ofEvents(entry);
+		const parts = memberNoun(group) === 'records' ? await recordsOf(group, input ?? records!.existing(memberIds(group))) : await this.ofEvents(entry);
 		return {
 			items: await namedRecords(this.connection, parts.flatMap(({ items }) => items), output.names, records?.scope.template),
 			failures: parts.flatMap(({ failures }) => failures),
@@ -54,8 +53,7 @@ export class GroupLoader {
 	private async ofEvents({ group, input, failedReadings }: LedgerEntry): Promise<GroupItems[]> {
 		const { access: { log, records }, trigger: { settings: { events: { output } } } } = this;
 		const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
-		const gone = memberIds(group).filter((id) => !events.some((event) => event.id === id));
-		const failures = gone.length > 0 ? [{ ids: gone, error: new Error('the event log no longer has it'), isFinal: true }] : [];
+		const failures = missing(group, events, 'the event log no longer has it');
 		const noteLeftOut = (leftOut: CrmEvent[]) =>
 			logLeftOut(this.trigger.n8n, leftOut.map(({ id }) => id), 'there is nothing to report about its record');
 		const parts = needsRecords(group)
@@ -64,6 +62,19 @@ export class GroupLoader {
 				await itemsOrFailure([event.id], eventOutput(event, output, this.connection).then((item) => [item])));
 		return [{ items: [], failures }, ...parts];
 	}
+}
+
+/** The items of records. One that was deleted has an event for that, but a list may also lag, or hide it from another credential. */
+async function recordsOf(group: Group, reading: IDataObject[] | Promise<IDataObject[]>): Promise<GroupItems[]> {
+	const loaded = await itemsOrFailure(memberIds(group), reading);
+	const failures = missing(group, loaded.items, 'the CRM no longer lists it among the chosen records');
+	return [loaded.failures.length > 0 ? loaded : { ...loaded, failures }];
+}
+
+/** The failure of the members that were not found. */
+function missing(group: Group, found: Array<{ id?: unknown }>, why: string): GroupItems['failures'] {
+	const ids = memberIds(group).filter((id) => !found.some((other) => String(other.id) === id));
+	return ids.length > 0 ? [{ ids, error: new Error(why), isFinal: true }] : [];
 }
 
 async function itemsOrFailure(ids: string[], reading: IDataObject[] | Promise<IDataObject[]>): Promise<GroupItems> {

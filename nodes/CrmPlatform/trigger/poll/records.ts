@@ -110,7 +110,6 @@ export class RecordReader {
 	/** Makes one item for each of these records that exists and is in scope. */
 	async existing(ids: string[]): Promise<IDataObject[]> {
 		const found = await this.inScope(ids);
-		// A record that was deleted since has an event for its deletion.
 		return this.asExisting(ids.map((id) => found.get(id)).filter((record) => record !== undefined));
 	}
 
