@@ -56,7 +56,10 @@ export interface Operation {
 	isForAllTypes?: true;
 	/** Whether the operation runs once for all items if no parameter depends on the item: each run would return the same. */
 	isOnceForAll?: true;
-	/** Reads what all items share, and returns what runs the items, or what they write. */
+	/**
+	 * Reads what all items share, and returns what runs the items, or what they write. It also creates the linked records that
+	 * names of no record stand for (`onMissingLink`).
+	 */
 	prepare(run: NodeRun): Work | Writes | Promise<Work | Writes>;
 }
 
@@ -225,15 +228,15 @@ export interface ReadingRun {
 /** A run of the node: what all its items share. */
 export interface NodeRun extends ReadingRun {
 	operation: Operation;
-	/** The rows of a file, whose values are written in place of those of the input items. */
+	/** The rows of a file (set by `importing/planRows`), whose values are written in place of those of the input items. */
 	rows?: INodeExecutionData[];
-	/** The values for fields that a model sends, in place of those of the parameters. */
+	/** The values for fields that a model sends (set by `toolkit/toolkitCall`), in place of those of the parameters. */
 	modelValues?: IDataObject;
-	/** What becomes of links to records that do not exist; by default, their names are refused. */
+	/** What becomes of links to records that do not exist; by default, their names are refused. Set by `execute` and imports. */
 	onMissingLink?: MissingTargets;
 	/** The parts of an idempotency key that all writes of this execution share. */
 	identity: RunIdentity;
-	/** What is checked while values are read; by default, nothing. */
+	/** What is checked while values are read; by default, nothing. Set for previews, imports, approvals and the toolkit. */
 	checks?: Checks;
 	/** What a call of CRM Platform AI Toolkit would write, in words, if a person decides about it. */
 	reviewText?: string | undefined;
