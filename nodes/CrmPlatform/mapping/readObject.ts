@@ -8,7 +8,7 @@ import { resultsOrErrors } from '../base/results';
 import { checkExact } from '../base/numbers';
 import { isPlainObject } from '../base/ownMembers';
 import { decideValue, type EvaluatedValue, type GivenBy, type WhenCleared } from '../fields/convertValue';
-import { customFieldPrefix, externalId, type Field, FieldError, fieldNamed, type InputValue } from '../fields/field';
+import { customFieldPrefix, type Field, FieldError, fieldNamed, type InputValue } from '../fields/field';
 import { mayBeObjects } from '../fields/fieldKinds';
 import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
@@ -113,13 +113,7 @@ function renamedMembers(
 	const columns = new Map<string, Column>();
 	for (const [i, object] of objects.entries()) addToColumns(columns, i, object);
 	const found = usual.fieldsOf([...columns.values()]);
-	// Items are not previewed, so these are left as they are: words that mean something else in other programs, what may be the
-	// ID of another record, and a name beside a first name, which may be the company's.
-	const left = [...columns.keys()].filter((name, i) => {
-		const { field, dependsOnOthers } = found[i]!;
-		const isDoubtful = field?.name === externalId.name || (dependsOnOthers && field?.name === 'last_name');
-		return typeof usual.meaningsOf(name)[0] !== 'object' && (isAmbiguousInItems(name) || isDoubtful);
-	});
+	const left = [...columns.keys()].filter((name, i) => typeof usual.meaningsOf(name)[0] !== 'object' && isAmbiguousInItems(name, found[i]!));
 	const assigned = assignColumns([...columns.values()], assignable, new Map([...otherNames, ...left].map((name) => [name, undefined])));
 	const fields = new Map<string, Field | undefined>();
 	for (const { name, meaning, isRenamed, nowhere } of assigned) {

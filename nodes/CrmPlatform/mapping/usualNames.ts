@@ -77,8 +77,16 @@ const ambiguousInItems = new Set(
 		.split(', ').map(wordsOf),
 );
 
-export const isAmbiguousInItems = (name: string): boolean =>
-	[wordsOf(name), foldedWords(name).filter((word) => !fillers.has(word)).join('')].some((words) => ambiguousInItems.has(words));
+/** Also what may be the ID of another record, and a name beside a first name, which may be the company's. @param usual what it usually means */
+export const isAmbiguousInItems = (name: string, { field, dependsOnOthers }: UsualMeaning): boolean =>
+	field?.name === externalId.name || (dependsOnOthers && field?.name === 'last_name')
+	|| [wordsOf(name), foldedWords(name).filter((word) => !fillers.has(word)).join('')].some((words) => ambiguousInItems.has(words));
+
+/** The field that a column usually is, and whether it is that only beside the other columns. */
+interface UsualMeaning {
+	field: Field | undefined;
+	dependsOnOthers: boolean;
+}
 
 /** What a record of a collection is called in names of files, and of columns such as `Person - Phone`, `Deal Stage` or `Account ID`. */
 export const recordWords: Record<Collection, string[]> = {
@@ -124,8 +132,7 @@ export class UsualNames {
 		for (const word of ownWords) for (const name of [`${word} id`, `do not modify ${word}`]) this.byUsualName.set(wordsOf(name), new Set(['external_id']));
 	}
 
-	/** The field of each column, and whether it is that only beside the others. */
-	fieldsOf(columns: Column[]): Array<{ field: Field | undefined; dependsOnOthers: boolean }> {
+	fieldsOf(columns: Column[]): UsualMeaning[] {
 		const fields = columns.map(({ name }) => this.fieldOf(name));
 		return columns.map((column, i) => {
 			const others: OtherColumns = (field) => columns.filter((_, j) => j !== i && fields[j]?.name === field);
