@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject, parseJson } from '../base/json';
+import { idText, isObject, parseJson } from '../base/json';
 import { allCustomFields } from '../fields/field';
 import type { EventCatalog } from '../api/openapi/eventTypes';
 import type { Collection } from '../api/http/path';
@@ -33,12 +33,13 @@ const isText = (value: unknown): value is string => typeof value === 'string';
  */
 export function parseEvent(json: unknown): CrmEvent | undefined {
 	if (!isObject(json) || !isObject(json.data)) return undefined;
-	const { id, type, timestamp, sequence, data } = json;
+	const { type, timestamp, sequence, data } = json;
+	const id = idText(json.id);
 	const { object, previous, changed } = data;
-	if (![id, type, timestamp].every(isText) || id === '' || type === '') return undefined;
+	if (![id, type, timestamp].every(isText) || type === '') return undefined;
 	if (!Number.isInteger(sequence) || !isObject(object)) return undefined;
 	if (!isObject(previous ?? {}) || !Array.isArray(changed ?? []) || !((changed ?? []) as unknown[]).every(isText)) return undefined;
-	return { ...json, data: { ...data, previous: previous ?? null, changed: changed ?? [] } } as CrmEvent;
+	return { ...json, id, data: { ...data, previous: previous ?? null, changed: changed ?? [] } } as CrmEvent;
 }
 
 /** The event that the body of a delivery contains, if any. */

@@ -176,6 +176,13 @@ test('a sender without a valid signature, and any without a stored secret, gets 
 	trigger.staticData = staticData;
 });
 
+test('an event whose ID is a number starts the workflow with it as text', async () => {
+	const trigger = await start({ events: ['contact.created'] });
+	const body = JSON.stringify(event('Moreno', { id: 7 }));
+	expect((await trigger.post(body, sign(secretOf(trigger), body))).status).toBe(202);
+	expect(trigger.started).toMatchObject([{ id: '7' }]);
+});
+
 test.each(['', '[]', '{"id":1,"type":2}', 'contact'])(
 	'a signed body that is not an event is answered with 400: %j',
 	async (body) => {
