@@ -149,7 +149,7 @@ export class RefusedWithOther extends FieldError {}
 function withoutHalfAmounts(values: SendableValue[], whenCleared: WhenCleared): SendableValue[] {
 	const isCurrency = ({ field }: SendableValue) => field.name === currencyName;
 	const isAmount = ({ field }: SendableValue) =>
-		isNumeric(field) && !field.isInteger && field.maximum === undefined && field.unique !== true
+		isNumeric(field) && !field.isInteger && (field.maximum ?? Infinity) > 100 && field.unique !== true
 		&& !isLink(field) && customKeyOf(field.name) === undefined;
 	const isSent = ({ converted, error }: SendableValue) => !error && converted !== null;
 	const refused = values.find((value) => value.error && isCurrency(value)) ?? values.find((value) => value.error && isAmount(value));

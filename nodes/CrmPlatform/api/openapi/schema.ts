@@ -191,7 +191,7 @@ export function field(path: string[], label: string, schema: Schema, required: b
 		...(each.pattern !== undefined && isSafePattern(each.pattern) && { pattern: each.pattern }),
 		...(each.format !== undefined && { format: each.format }),
 		...(each.format === 'uri' && { isUrl: true }),
-		...([schema.type].flat().includes('integer') && { isInteger: true }),
+		...(namedTypes(schema).join() === 'integer' && { isInteger: true }),
 		...(lowerCase.length > 0 && { lowerCase }),
 		...(schema['x-important'] && { important: true }),
 		...defined({ maxLength: each.maxLength, minimum: each.minimum, maximum: each.maximum }),
@@ -261,7 +261,6 @@ function kindOf(schema: Schema, depth = 0): FieldKind {
 }
 
 /** The types of a schema, except null; a whole number is a number. */
-function typesOf({ type = [] }: Schema): string[] {
-	const named = [type].flat().filter((typeName) => typeName !== 'null');
-	return [...new Set(named.map((typeName) => (typeName === 'integer' ? 'number' : typeName)))];
-}
+const typesOf = (schema: Schema): string[] => [...new Set(namedTypes(schema).map((typeName) => (typeName === 'integer' ? 'number' : typeName)))];
+
+const namedTypes = ({ type = [] }: Schema): string[] => [type].flat().filter((typeName) => typeName !== 'null');
