@@ -140,6 +140,10 @@ test('a part of a web address is compared as written', () => {
 	const verdicts = ['is', 'starts_with', 'contains'].map((comparison) =>
 		verdict('text', comparison, 'HTTPS://One.exam', `https://one.exam${comparison === 'is' ? '/' : 'ple/'}`, { isUrl: true }));
 	expect(verdicts).toEqual(['yes', 'yes', 'yes']);
+	const unicode = ['https://münchen.example', 'https://xn--mnchen-3ya.example/'];
+	const among = unicode.flatMap((a) => unicode.map((b) => verdict('text', 'contains', a, b, { isUrl: true })));
+	expect(among).toEqual(Array(4).fill('yes'));
+	expect(verdict('text', 'starts_with', 'https://one.example/', 'https://two.exam', { isUrl: true })).toBe('no');
 });
 
 test('a member of an object that the record lists without it is empty; one of an object that it does not list may have any value', () => {

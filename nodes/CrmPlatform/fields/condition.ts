@@ -100,10 +100,12 @@ function comparedWith(field: ComparedField, comparison: Exclude<Comparison, 'emp
 	const { shape, rank } = fieldKinds[field.kind];
 	// Times are compared below: the form in which they are compared elsewhere takes a day for its midnight in UTC.
 	const textOf = (side: unknown, as = field) => String(valueKind(field) === 'dateTime' ? side : canonicalForm(side, as, shape === 'list' ? '*' : ''));
-	// White space counts in what a text contains; and a part of a web address is no address, which would get a slash at its end.
-	const [text, soughtText] = [unaccentedText(textOf(value)), unaccentedText(textOf(expected, withoutMembers(field, 'isUrl')))];
-	if (comparison === 'contains') return text.includes(soughtText) ? 'yes' : 'no';
-	if (comparison === 'starts_with') return text.startsWith(soughtText) ? 'yes' : 'no';
+	if (comparison === 'contains' || comparison === 'starts_with') {
+		const method = comparison === 'contains' ? 'includes' : 'startsWith';
+		// White space counts. A part of a web address is also compared as written: as an address, it gets a slash at its end.
+		const [texts, parts] = [value, expected].map((side) => [field, withoutMembers(field, 'isUrl')].map((as) => unaccentedText(textOf(side, as))));
+		return texts!.some((text) => parts!.some((part) => text[method](part))) ? 'yes' : 'no';
+	}
 	if (comparison === 'is' && trimmed(textOf(value)) === trimmed(textOf(expected))) return 'yes';
 	// Texts have an order of their own: “10” comes before “9”.
 	if (!rank) return comparison === 'is' && shape !== 'open' ? 'no' : 'maybe';
