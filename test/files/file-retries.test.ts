@@ -162,10 +162,38 @@ describe('an export that failed', () => {
 		await expect(exportOf(impatient, 'contact', again)).rejects.toThrow('it finds the job again');
 		await until(async () => (await sandbox.read(`jobs/${job}`)).status === 'completed');
 		service.alter({});
+		service.alter({ request: ({ url }) => (url.pathname.endsWith('/results') ? { status: 403, body: '{"code":"forbidden"}' } : undefined) });
+		await expect(exportOf(impatient, 'contact', again)).rejects.toMatchObject({ httpCode: '403' });
+		service.alter({});
 		expect((await exportOf(impatient, 'contact', again)).json.job).toBe(job);
 		service.alter({ answer: (text, { url }) => (url.pathname.endsWith('/results') ? '' : text) });
 		await expect(exportOf(impatient, 'contact', again)).rejects.toThrow('Run the export again');
 		service.alter({});
 		expect((await exportOf(impatient, 'contact', again)).json.job).not.toBe(job);
+	});
+
+	test('joined by Or has all its jobs or none: a record may have come to match the other filter between them', async () => {
+		const { id } = await sandbox.create('contacts', { last_name: 'Pending' });
+		const again = { executionId: 'joined', context: {} };
+		const [first, second] = ['Open', 'Pending'].flatMap((last_name) => filterRows({ last_name }).rows);
+		const either = { ...named(''), filters: { rows: [first, { ...second, join: 'or' }] }, options: { ...named('').options, maxWait: 1 } };
+		const jobs = new Set<string>();
+		const firstJobHas = (change: object) => service.edit(({ path, body }) => {
+			if (!/^\/v1\/jobs\/\w+$/.test(path)) return;
+			jobs.add(String(body.id));
+			if (body.id === [...jobs][0]) Object.assign(body, change);
+		});
+		firstJobHas({ status: 'processing' });
+		await expect(exportOf(either, 'contact', again)).rejects.toThrow('it finds the job again');
+		for (const job of jobs) await until(async () => (await sandbox.read(`jobs/${job}`)).status === 'completed');
+		await sandbox.call('PATCH', `/v1/contacts/${id}`, { last_name: 'Open' });
+		service.alter({});
+		expect((await exportOf(either, 'contact', again)).json).toMatchObject({ records: 1 });
+		firstJobHas({ total: undefined });
+		await expect(exportOf(either, 'contact', again)).rejects.toThrow('Start it again');
+		service.alter({});
+		const { json } = await exportOf(either, 'contact', again);
+		expect(json).toMatchObject({ records: 1 });
+		expect([...jobs]).not.toContain(json.job);
 	});
 });

@@ -1,10 +1,11 @@
-import type { IDataObject } from 'n8n-workflow';
+import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { breaksRule, ruleNumber } from '../api/http/rules';
 import { isWellFormed } from '../fields/conversions';
 import { allCustomFields } from '../fields/field';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { inParallel } from '../api/inParallel';
+import { isAnsweredWith } from '../api/refusals';
 import { sortKeysOf, unionOf } from '../api/lists/union';
 import type { Query } from '../api/http/path';
 import { jobQuery } from '../api/openapi/writing';
@@ -23,7 +24,7 @@ import { notationFor, type Region } from '../fields/readable';
 import { exportColumns, exportedCells, forPeople, writableFieldsIn } from '../reading/exportColumns';
 import { replaceIds, type IdReplacement } from '../lookUp/replaceIds';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
-import { forgetJob, isOutdatedJob, readJobResults, endReason, startBackgroundJob, waitForJob, type StartedJob } from '../writing/backgroundJob';
+import { areOutdatedJobs, forgetJobs, readJobResults, endReason, startBackgroundJob, waitForJob, type StartedJob } from '../writing/backgroundJob';
 import { eachItem } from '../schedule';
 import { describesFailure, problemOfItem } from '../api/http/problem';
 import { requireDescribed } from '../api/requireDescribed';
@@ -102,7 +103,7 @@ async function exportLists(run: NodeRun, item: number, listQueries: ListQuery[])
 	if (changing.length > 0) {
 		run.api.notices.add(`Sorted by ${changing.join(', ')}: a record that is changed during the export may be missing, or be there twice. Sort by the time of creation to prevent that.`);
 	}
-	const jobs = await inParallel(listQueries, async ({ query }) => await startExport(run, item, withNeededFields({ ...listQuery, query }, needed)));
+	const jobs = await startExports(run, item, listQueries.map(({ query }) => withNeededFields({ ...listQuery, query }, needed)));
 	const asOutput = recordOutput(listQuery);
 	let changedRows = 0;
 	const rowOf = (record: IDataObject): string => {
@@ -113,19 +114,27 @@ async function exportLists(run: NodeRun, item: number, listQueries: ListQuery[])
 		return row.replaceAll('\0', '');
 	};
 	const lists = jobs.map((job) => exportedRecords(run, job, listQuery.recordFields.includes('id')));
+	async function* allRecords(): AsyncGenerator<IDataObject[]> {
+		try {
+			yield* lists.length === 1 ? lists[0]! : unionOf(lists, order);
+		} catch (error) {
+			failWith(error);
+		}
+	}
+	const failWith = (error: unknown): never => {
+		// The results are wrong or lost, unless a request failed.
+		if (!(error instanceof NodeApiError) || isAnsweredWith(error, 404, 410)) forgetJobs(run, jobs);
+		throw error;
+	};
 	async function* outputRows(): AsyncGenerator<string[]> {
 		let rows = 0;
-		for await (const records of lists.length === 1 ? lists[0]! : unionOf(lists, order)) {
+		for await (const records of allRecords()) {
 			yield (replacement ? await replaceIds(run.api, replacement, records) : records).map(rowOf);
 			rows += records.length;
 			n8n.logger.info(`${n8n.getNode().name}: ${rows} records exported`);
 		}
 	}
-	const files = await writeParts(n8n, plan.files, outputRows()).catch((error: unknown) => {
-		// The results may be wrong.
-		for (const job of jobs) forgetJob(run, job);
-		throw error;
-	});
+	const files = await writeParts(n8n, plan.files, outputRows());
 	if (changedRows > 0) {
 		run.api.notices.add(
 			`${changedRows} rows had NUL characters or halves of characters, which CSV cannot contain: the former were removed, the latter replaced by “\uFFFD”. To keep them, export NDJSON.`,
@@ -169,8 +178,32 @@ type Export = StartedJob & { total: number };
 /** More may come from a service that calls every job an earlier one. */
 const maxEarlierJobs = 50;
 
-/** Starts the job that collects the records, or finds that of an earlier attempt while it runs, and waits for its end. */
-async function startExport(run: NodeRun, item: number, listQuery: ListQuery): Promise<Export> {
+/**
+ * Starts the jobs that collect the records, or finds those of an earlier attempt while they run, and waits for their ends.
+ * All are of one attempt: of jobs of other times, none may have a record that came to match another filter meanwhile.
+ */
+async function startExports(run: NodeRun, item: number, listQueries: ListQuery[]): Promise<Export[]> {
+	const start = async (earlier: number): Promise<StartedJob[]> => {
+		const started = await inParallel(listQueries, async (listQuery) => await startExport(run, item, listQuery, earlier));
+		// It may have failed, and its records may have changed since. An export writes nothing, so it may run again.
+		if (!(await areOutdatedJobs(run, started))) return started;
+		if (earlier < maxEarlierJobs) return await start(earlier + 1);
+		throw new Error('This execution has started too many exports. Run the workflow again.');
+	};
+	const started = await start(0);
+	return await inParallel(started, async (job) => {
+		const ended = await waitForJob(run, item, job, started);
+		const total = wholeNumber(ended.total);
+		if (ended.status === 'completed' && total !== undefined) return { ...job, total };
+		forgetJobs(run, started);
+		throw new Error(
+			`The export job ended without returning its records, or their number (${String(ended.status)}). ${endReason(ended) ?? 'Start it again.'}`,
+		);
+	});
+}
+
+/** @param earlier number of earlier jobs with the same records */
+async function startExport(run: NodeRun, item: number, listQuery: ListQuery, earlier: number): Promise<StartedJob> {
 	const { list: { job: description }, path, query } = listQuery;
 	if (!description) {
 		throw new Error(
@@ -183,20 +216,7 @@ async function startExport(run: NodeRun, item: number, listQuery: ListQuery): Pr
 		throw new Error(`The CRM cannot filter an export by “${conflictingFilter}”. Remove the filter, or use Get Many.`);
 	}
 	const exported = { query: { ...query, ...jobParameters } };
-	const start = async (earlier: number): Promise<StartedJob> => {
-		const started = await startBackgroundJob(run, description, exported, [item, keyDigest(JSON.stringify(exported)), earlier]);
-		// It may have failed, and its records may have changed since. An export writes nothing, so it may run again.
-		if (!(await isOutdatedJob(run, started))) return started;
-		if (earlier < maxEarlierJobs) return await start(earlier + 1);
-		throw new Error('This execution has started too many exports. Run the workflow again.');
-	};
-	const started = await start(0);
-	const ended = await waitForJob(run, item, started);
-	const total = wholeNumber(ended.total);
-	if (ended.status === 'completed' && total !== undefined) return { ...started, total };
-	throw new Error(
-		`The export job ended without returning its records, or their number (${String(ended.status)}). ${endReason(ended) ?? 'Start it again.'}`,
-	);
+	return await startBackgroundJob(run, description, exported, [item, keyDigest(JSON.stringify(exported)), earlier]);
 }
 
 /** How the records of a list become rows of a file. @throws Error in the user's words if a parameter is wrong */

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { ruleBroken } from '../api/http/rules';
 import { idText } from '../base/json';
 import { wholePath, type Query } from '../api/http/path';
+import { inParallel } from '../api/inParallel';
 import { readAhead } from '../api/lists/pages';
 import { systemClock } from '../base/clock';
 import type { JobDescription } from '../api/openapi/writing';
@@ -53,7 +54,7 @@ const readJob = async ({ api }: NodeRun, { path }: StartedJob): Promise<IDataObj
 
 const isEnd = ({ status }: IDataObject): boolean => ['completed', 'failed', 'canceled'].includes(String(status));
 
-/** The jobs for which attempts at a run have waited in vain, by id: they said that a retry finds them again. */
+/** The jobs for which attempts at a run have waited in vain, and those started with them, by id: a retry finds them again. */
 interface UnfinishedJobs {
 	runKey: number | string;
 	jobs?: Record<string, true>;
@@ -61,15 +62,23 @@ interface UnfinishedJobs {
 
 const unfinishedJobs = (run: NodeRun) => (stateOfRun<UnfinishedJobs>(run, 'unfinishedJobs').jobs ??= {});
 
-/** Whether an earlier request had started a job, which ended before this one, unless that had waited for it in vain. */
-export async function isOutdatedJob(run: NodeRun, started: StartedJob): Promise<boolean> {
-	if (!started.isReplayed) return false;
-	const job = await readJob(run, started);
-	return isEnd(job) && !(job.status === 'completed' && unfinishedJobs(run)[started.id]);
+/**
+ * Whether earlier requests had started some of the jobs only, or one that ended before this attempt, unless that had waited
+ * in vain for one of them.
+ */
+export async function areOutdatedJobs(run: NodeRun, started: StartedJob[]): Promise<boolean> {
+	const replayed = started.filter(({ isReplayed }) => isReplayed);
+	const outdated = await inParallel(replayed, async (job) => {
+		const read = await readJob(run, job);
+		return isEnd(read) && !(read.status === 'completed' && unfinishedJobs(run)[job.id]);
+	});
+	return outdated.includes(true) || (replayed.length > 0 && replayed.length < started.length);
 }
 
-/** A retry does not find the job again once it has ended. */
-export const forgetJob = (run: NodeRun, { id }: StartedJob): void => void delete unfinishedJobs(run)[id];
+/** A retry does not find the jobs again once they have ended. */
+export function forgetJobs(run: NodeRun, jobs: StartedJob[]): void {
+	for (const { id } of jobs) delete unfinishedJobs(run)[id];
+}
 
 /** Default Maximum Wait in seconds: the default of a request is too short for most jobs. */
 const maxJobTime = 3600;
@@ -77,10 +86,11 @@ const maxJobTime = 3600;
 /**
  * Waits until a job has completed, failed or been canceled.
  *
+ * @param together the jobs that a retry finds again only together with this one
  * @returns the job
  * @throws Error in the user's words if it takes longer than the user's Maximum Wait, by default an hour
  */
-export async function waitForJob(run: NodeRun, item: number, started: StartedJob): Promise<IDataObject> {
+export async function waitForJob(run: NodeRun, item: number, started: StartedJob, together = [started]): Promise<IDataObject> {
 	const { api, n8n } = run;
 	const { id } = started;
 	const value: unknown = n8n.getNodeParameter('options.maxWait', item, null);
@@ -97,7 +107,7 @@ export async function waitForJob(run: NodeRun, item: number, started: StartedJob
 		if (pause === firstPause) n8n.logger.info(`${name}: waiting for ${id} to end`);
 		const remaining = begun + maxSeconds * 1000 - systemClock.now();
 		if (remaining <= 0) {
-			unfinishedJobs(run)[id] = true;
+			for (const job of together) unfinishedJobs(run)[job.id] = true;
 			throw new Error(
 				`The job did not finish within ${maxSeconds} s and is still running. `
 				+ 'Increase Maximum Wait in the options and retry the execution: it finds the job again.',
