@@ -187,7 +187,7 @@ describe('unclear requests are refused', () => {
 			if (path.startsWith('/v1/companies?')) Object.assign(body, { data: others, next_cursor: 'more', total: undefined });
 		});
 		const answer = text(await callTool('change', { kind: 'company', action: 'delete', record: 'Acme' }));
-		expect(answer).toMatch(/could not be looked up by its name: more than 500 records contain it\. Send its id\. Nothing was written/);
+		expect(answer).toMatch(/ by its name: more than 500 records contain it\. Find it with \w+_search, and send its id\. Nothing/);
 	});
 
 	test('a different record in place of the requested one', async () => {

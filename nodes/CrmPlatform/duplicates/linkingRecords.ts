@@ -48,7 +48,7 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 		}
 		const paths = list && update ? await collectionPathsOf(api, resource) : [];
 		const mayHaveLinks = update?.fields.some((field) => hasLinks(field) || field.name === allCustomFields);
-		if (!paths && mayHaveLinks) throw lostLinks('The CRM does not list its custom objects');
+		if (!paths && mayHaveLinks) throw lostLinks('The CRM does not list its custom objects', 'Merge the records in the CRM.');
 		for (const path of paths ?? []) {
 			const custom = await customFieldsIfAny(api, path, update!.fields);
 			if (!custom && update!.fields.some(({ name }) => name === allCustomFields)) throw lostLinks('The credential may not read custom fields', 'Use one that may.');

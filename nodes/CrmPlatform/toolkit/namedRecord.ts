@@ -53,11 +53,11 @@ async function recordWithId({ api, toolkitType: { name: typeName, collection } }
 
 /** @throws Error in the model's words if several records have this name, with the candidates; if it is no id, and could not be looked up */
 async function recordCalled(call: ToolkitCall, name: string, mayBeId: boolean): Promise<IDataObject | undefined> {
-	const { api, toolkitType: { name: typeName, collection } } = call;
+	const { api, settings, toolkitType: { name: typeName, collection } } = call;
 	const result = (await lookUpNames(api, collection, [name])).get(name);
 	if (result && 'found' in result) return await recordWithId(call, String(result.found));
 	if (result && 'failed' in result && !mayBeId) {
-		throw new Error(`The ${typeName} ${name} could not be looked up by its name: ${inSentences(result.failed.message)} Send its id.`);
+		throw new Error(`The ${typeName} ${name} could not be looked up by its name: ${inSentences(result.failed.message)} Find it with ${settings.prefix}_search, and send its id.`);
 	}
 	if (!result || !('several' in result)) return undefined;
 	const candidates = await candidatesFor(call, { collection, name, ids: result.several });
