@@ -94,6 +94,10 @@ export async function importSettings(
 	const operation = decided?.operation ?? chosenOption<ImportSettings['operation']>(n8n, item, importAsProperty);
 	const write = (await run.api.describe(resource.path))?.[operation];
 	run.api.requireDescription('Import File');
+	if (write?.replaces) {
+		const advice = decided ? 'Leave out the columns of the links that wait for other records.' : 'Read the file with Extract from File, and use Update.';
+		throw new Error(`Files cannot update records of ${resource.path}: the CRM replaces whole records (PUT), and a row may have only some of the fields. ${advice}`);
+	}
 	if (!write?.job) {
 		throw new Error(`The CRM’s API description does not say how files are imported for ${resource.path} (${operation}; ${ruleNumber(14)}). Read the file with Extract from File, and write its rows with the node’s other operations.`);
 	}
