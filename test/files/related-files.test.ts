@@ -166,10 +166,15 @@ describe('related files', () => {
 
 	test('are not the lists of an item that has files, such as those who may see a download', async () => {
 		const upload = [{ filename: 'people.csv', mimetype: 'text/csv', size: 19 }];
-		const items = [{ permissions: [{ id: '1', email: 'a@list.example' }], contacts: [{ Surname: 'Listed' }], upload }];
+		const reader = { id: '1', type: 'user', emailAddress: 'a@list.example', role: 'reader', displayName: 'A' };
+		const permissions = [{ ...reader, kind: 'drive#permission', deleted: false, pendingOwner: false }];
+		const owners = [{ kind: 'drive#user', displayName: 'A', me: true, permissionId: '1', emailAddress: 'a@list.example' }];
+		const attachments = [{ contentType: 'text/csv', fileName: 'people.csv', contentId: '1', checksum: 'f00' }];
+		const [contacts, sheet] = [[{ Surname: 'Listed' }], [{ Surname: 'Sheet', 'Job Title': 'Buyer' }]];
+		const items = [{ permissions, owners, attachments, contacts, sheet, Companies: upload, upload }];
 		const { items: results, hints } = await run({ ...(await setupOf({ 'people.csv': 'Surname\nDownloaded\n' })), items });
 		expect(results).toMatchObject([{ json: { file: 'people.csv', created: 1 } }, { json: { comparison: [] } }]);
-		expect(hints).toEqual([expect.stringMatching(/^Not imported, because .* files: permissions, contacts\. /)]);
+		expect(hints).toEqual([expect.stringMatching(/^Not imported, because .* files: contacts, sheet\. /)]);
 	});
 
 	test('without rows are left out, and those that cannot be read as well if the user chooses that', async () => {

@@ -1,4 +1,4 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { customFieldsIfAny } from '../api/customFields';
 import { type Collection, filledPath } from '../api/http/path';
@@ -8,6 +8,7 @@ import { recordName } from '../api/record';
 import { undefinedIfAnsweredWith } from '../api/refusals';
 import { isObject } from '../base/json';
 import { listed } from '../base/lists';
+import { getOrCreate } from '../base/maps';
 import { withoutMembers } from '../base/ownMembers';
 import { externalId, allCustomFields } from '../fields/field';
 import { BrokenOff, readBinary } from '../files/binary';
@@ -66,6 +67,7 @@ export async function readFiles(run: NodeRun, recordTypes: Resource[]): Promise<
 	const inputs = inputFiles(run);
 	const chosenFor = chosenFiles(n8n, inputs.map(({ name }) => name));
 	const objectTypes = await customObjectTypes(run, recordTypes);
+	await noteListsBesideFiles(run, recordTypes, objectTypes);
 	const files: ReadFile[] = [];
 	for (const input of inputs) {
 		const chosen = chosenFor(input.name);
@@ -75,27 +77,38 @@ export async function readFiles(run: NodeRun, recordTypes: Resource[]): Promise<
 }
 
 /** @throws Error in the user's words if the input has no file */
-function inputFiles({ n8n, api }: NodeRun): InputFile[] {
-	const besideFiles = new Set<string>();
+function inputFiles({ n8n }: NodeRun): InputFile[] {
 	const files = n8n.getInputData().flatMap(({ binary = {}, json }, item): InputFile[] => {
 		const stored = Object.entries(binary).map(([field, { fileName }]) => ({ item, field, name: fileName ?? field }));
-		const lists = Object.entries(json).flatMap(([name, list]) => (hasRows(list) ? [{ item, field: name, name, list }] : []));
-		if (stored.length === 0) return lists;
-		// Beside files, lists may say something about these, such as who may see a download.
-		for (const { name, list } of lists) if (!list.every(describesUpload)) besideFiles.add(name);
-		return stored;
+		return stored.length > 0 ? stored : listsOf(json).map(([name, list]) => ({ item, field: name, name, list }));
 	});
-	if (besideFiles.size > 0) {
-		api.notices.add(`Not imported, because the items also have files: ${listed([...besideFiles])}. To import a list, put it into an item without files.`);
-	}
 	if (files.length > 0) return files;
 	throw new Error('The input has no files, so nothing was written. Connect a node that outputs them, such as Read/Write Files from Disk or a form. If the items are rows of a sheet, put them into one field, such as contacts, with an Aggregate node for each sheet.');
 }
 
+/** The lists of an item that may be rows. */
+const listsOf = (json: IDataObject): Array<[string, unknown[]]> =>
+	Object.entries(json).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]) && entry[1].some(isObject));
+
 /** n8n's form says with these members which files an item has. */
 const describesUpload = (entry: unknown): boolean => isObject(entry) && Object.keys(entry).sort().join() === 'filename,mimetype,size';
 
-const hasRows = (value: unknown): value is unknown[] => Array.isArray(value) && value.some(isObject);
+/** Names lists of records that are not imported. Most lists beside files say something about these, such as who may see a download. */
+async function noteListsBesideFiles(run: NodeRun, recordTypes: Resource[], objectTypes: Resource[]): Promise<void> {
+	const lists = new Map<string, unknown[][]>();
+	for (const { binary = {}, json } of run.n8n.getInputData()) {
+		if (Object.keys(binary).length === 0) continue;
+		for (const [name, list] of listsOf(json)) if (!list.every(describesUpload)) getOrCreate(lists, name, () => []).push(list);
+	}
+	const ofRecords: string[] = [];
+	for (const [name, entries] of lists) {
+		const { columns } = await surveyFile(run.n8n, recordsOfList(entries.flat()));
+		const { why, isUncertain } = await recognizedType(run, recordTypes, objectTypes, name, columns);
+		if (!isUncertain && why !== unrecognized) ofRecords.push(name);
+	}
+	if (ofRecords.length === 0) return;
+	run.api.notices.add(`Not imported, because the items also have files: ${listed(ofRecords)}. To import a list, put it into an item without files.`);
+}
 
 /** Opens a file to read it from its beginning. @throws as `readFileRecords` */
 export async function openFile(n8n: IExecuteFunctions, { item, field, name, list }: InputFile): Promise<FileRecords> {
@@ -219,6 +232,8 @@ async function* linkedRows(rows: FileRecords['rows'], { columns, clearsEmpty }: 
 interface FileType {
 	type?: Resource;
 	why: string;
+	/** Whether only columns say so, and most are no fields of it: those who may see a download have names and emails, too. */
+	isUncertain?: boolean;
 }
 
 /** What is in a file, if it can be read. */
@@ -229,6 +244,7 @@ interface FileContent extends FileType {
 }
 
 const byName = 'By the name of the file';
+const unrecognized = 'Neither its name nor its columns say what it has. Choose its record type under Files.';
 
 /**
  * Reads a file, unless the user has left it out, and finds its record type.
@@ -274,8 +290,9 @@ async function recognizedType(
 	if (only && only.count * 2 >= best!.count) return { type: only.type, why: byName };
 	if (only) return { why: `Its name says ${only.type.name}, but its columns say ${best!.type.name}. Choose its record type under Files.` };
 	const isClear = best && best.count >= 2 && best.count !== second?.count;
-	if (!isClear) return { why: 'Neither its name nor its columns say what it has. Choose its record type under Files.' };
-	return { type: best.type, why: `${best.count} of ${filled.length} filled columns are fields of this record type` };
+	if (!isClear) return { why: unrecognized };
+	const isUncertain = best.count * 2 < filled.length;
+	return { type: best.type, isUncertain, why: `${best.count} of ${filled.length} filled columns are fields of this record type` };
 }
 
 /** The words in the name of a file, as one record is called. A lead is a person, a company or a deal, each in some systems. */
