@@ -48,6 +48,9 @@ describe('a row of filters offers', () => {
 		for (const gone of ['cursor', 'limit', 'updated_since', 'updated_until', 'include_deleted']) {
 			expect(values).not.toContain(gone);
 		}
+		expect(values).toContain('q');
+		const valuesInScope = (await picker(getFilterFields, inScope(''))).map(({ value }) => value);
+		expect(valuesInScope).toEqual(values.filter((value) => value !== 'q'));
 	});
 
 	test.each([

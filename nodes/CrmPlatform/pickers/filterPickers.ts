@@ -8,7 +8,7 @@ import {
 import { choiceOptions, editorContext, type EditorContext, filtersOf, linkOptionsOf, optionsOf } from './editorContext';
 
 export async function getFilterFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const fields = await offeredFields(await editorContext(n8n));
+	const fields = await offeredFields(n8n, await editorContext(n8n));
 	return [{ name: 'Choose a Field', value: '' }, ...optionsOf(fields)];
 }
 
@@ -55,16 +55,20 @@ function option({ name, value, filters }: FilterOperator, field: FilteredField, 
 async function chosenField(n8n: ILoadOptionsFunctions, context: EditorContext): Promise<FilteredField | undefined> {
 	const name = n8n.getCurrentNodeParameter('&field');
 	if (typeof name !== 'string' || name === '' || isExpression(name)) return undefined;
-	return (await offeredFields(context)).find((field) => field.name === name);
+	return (await offeredFields(n8n, context)).find((field) => field.name === name);
 }
 
-/** The fields to offer: beside the other parameters of a list, fields that Changed Since covers are left out. */
-async function offeredFields(context: EditorContext): Promise<FilteredField[]> {
+/**
+ * The fields to offer: beside the other parameters of a list, fields that Changed Since covers are left out; and in a trigger
+ * of records, the search, since no record shows whether it matches.
+ */
+async function offeredFields(n8n: ILoadOptionsFunctions, context: EditorContext): Promise<FilteredField[]> {
 	const { description, operation, resource } = context;
-	const { changed, deleted } = description.list ?? {};
+	const { changed, deleted, search } = description.list ?? {};
 	const isList = operation?.properties(resource).some(({ name }) => name === 'changedSince') === true;
 	// The comparisons of the field cover the other two.
-	const covered = [deleted?.parameter, changed?.since, changed?.until];
+	const isScope = n8n.getCurrentNodeParameter('source') === 'records';
+	const covered = [deleted?.parameter, changed?.since, changed?.until, ...(isScope ? [search] : [])];
 	const fields = filteredFields((await filtersOf(context)).filter(({ name }) => !covered.includes(name)));
 	if (!isList) return fields;
 	for (const field of fields) {
