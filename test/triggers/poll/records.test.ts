@@ -36,8 +36,10 @@ const sorted = (records: Iterable<IDataObject>) =>
 	[...records].sort((a, b) => String(a.id).localeCompare(String(b.id)));
 
 test('all records come first, in groups, then every change, deletions and erasures included', async () => {
+	await sandbox.faults({ method: 'GET', path: '/v1/custom-fields', status: 403 });
 	const n8n = await publish({ groupSize: 100 });
 	await until(() => items(n8n).length >= 250);
+	expect(n8n.warnings).toEqual([]);
 	expect(n8n.executions.map((execution) => execution.items.length)).toEqual([100, 100, 50]);
 	expect(new Set(changes(n8n))).toEqual(new Set(['existing']));
 
@@ -111,6 +113,7 @@ test('records of a custom object come first, then their changes, and those of ot
 test.each([
 	['without a custom object', { resource: 'customObjectRecord' }, 'Pick a record from the list'],
 	['by a filter that no record shows to match', { recordFilters: filterRows({ q: 'ada' }) }, 'the filter “Search”'],
+	['with deleted records', { recordFilters: filterRows({ include_deleted: 'true' }) }, 'takes no filter “Include Deleted”'],
 ])('publishing %s fails with an explanation', async (_, parameters, message) => {
 	await expect(publish(parameters)).rejects.toThrow(message);
 });
@@ -202,6 +205,15 @@ test('records that only another ID or an earlier time than the filters allow are
 	const changedSince = readerOf({ ...scopeOf(''), fields, filters }, (query) => pageOf([], query));
 	const [object, previous] = ['2', '1'].map((month) => ({ id: '2', updated_at: `2026-0${month}-01T00:00:00Z` }));
 	expect(await changedSince.changed([event('p.updated', { object, previous })], false)).toEqual([]);
+	// An event may not say when the record was changed before, nor a deletion when it was changed last.
+	const until = { entered: '', queries: [{ updated_until: '2026-02-01T00:00:00Z' }, { 'updated_at[lt]': '2026-02-01T00:00:00Z' }] };
+	for (const query of until.queries) {
+		const changedUntil = readerOf({ ...scopeOf(''), fields, filters: { ...until, queries: [query] } }, () => pageOf([], {}));
+		const left = [{ ...object, change: 'deleted' }];
+		expect(await changedUntil.changed([event('p.updated', { object, previous: { stage: 'lead' } })], false)).toEqual(left);
+		expect(await changedUntil.changed([event('p.deleted', { object })], false)).toEqual(left);
+		expect(await changedUntil.changed([event('p.created', { object })], false)).toEqual([]);
+	}
 });
 
 test.each([

@@ -1,9 +1,10 @@
 import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
-import { currentFields, customFieldsIfAny, customFilters } from '../../api/customFields';
+import { currentFields, customFilters, readableCustomFields } from '../../api/customFields';
 import { type Query, withoutParameterNames } from '../../api/http/path';
 import type { Clock } from '../../base/clock';
+import { customFieldPrefix } from '../../fields/field';
 import { type EventLog, openEventLog } from '../../log/eventLog';
 import { queriesOf, readFilters } from '../../mapping/filters';
 import { collectionPath, pickedId } from '../../mapping/locator';
@@ -116,8 +117,9 @@ async function readScope(n8n: ITriggerFunctions, api: Connection): Promise<{ sco
 	const key = object ? pickedId(run.n8n, object.name, 0) : '';
 	const entered = JSON.stringify([path, n8n.getNodeParameter('recordFilters', {})]);
 	const stored = isStartedByN8n(n8n) ? storedPosition(n8n)?.filters : undefined;
-	const custom = currentFields(await customFieldsIfAny(api, path, description.fields));
 	const queries = stored?.entered === entered ? (stored.queries as Query[]) : queriesOf((await readFilters(run, 'recordFilters', list))[0]!);
+	const areCustom = queries.some((query) => Object.keys(query).some((name) => name.startsWith(customFieldPrefix)));
+	const custom = areCustom ? currentFields(await readableCustomFields(api, path)) : [];
 	return {
 		eventTypes: matchingTypes.map(({ type }) => type.replace(/\{\w+\}/g, key)).sort(),
 		scope: {

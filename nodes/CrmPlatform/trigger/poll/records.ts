@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { chunks } from '../../base/lists';
 import { getOrCreate } from '../../base/maps';
+import { withoutMembers } from '../../base/ownMembers';
 import type { Connection } from '../../api/connection';
 import { type CrmEvent, isErased, statesOf } from '../../log/crmEvent';
 import { wholePath, type Collection, type Query } from '../../api/http/path';
@@ -21,9 +22,9 @@ export interface RecordScope {
 	path: Collection;
 	/** Its path before keys are filled in. */
 	template: Collection;
-	/** With the filters by custom fields. */
+	/** With the filters by custom fields, if it is filtered by any. */
 	list: ListDescription;
-	/** Of the records, custom ones included. */
+	/** Of the records, custom ones included if filters are about any. */
 	fields: Field[];
 	/** As the user entered them, and with ids instead of names: a record that any of these queries returns is in scope. */
 	filters: { entered: string; queries: Query[] };
@@ -152,9 +153,17 @@ export class RecordReader {
 		// An ID never changes.
 		if (verdictOf({ id: object.id }, this.conditions) === 'no') return undefined;
 		// A record that was never in scope was never returned. Nothing but its id is left of an erased one.
-		if (!isErased(last) && recordEvents.flatMap(statesOf).every((state) => verdictOf(state, this.conditions) === 'no')) return undefined;
+		if (!isErased(last) && recordEvents.flatMap(this.statesOf).every((state) => verdictOf(state, this.conditions) === 'no')) return undefined;
 		return { ...this.output(object), change: 'deleted' };
 	}
+
+	/** The record before and after an event. Of its time of change, an event may have only the new one, that of a deletion included. */
+	private readonly statesOf = (event: CrmEvent): IDataObject[] => {
+		const { field = '' } = this.scope.list.changed ?? {};
+		const [before = {}, ...after] = statesOf(event);
+		const isTimeKnown = event.type.endsWith('.created') || Object.hasOwn(event.data.previous ?? {}, field);
+		return [isTimeKnown ? before : withoutMembers(before, field), ...after];
+	};
 
 	/** The chosen fields of a record, and its id. */
 	private output(record: IDataObject): IDataObject {
@@ -199,9 +208,13 @@ export class RecordReader {
 const isGone = (event: CrmEvent): boolean => event.type.endsWith('.deleted') || isErased(event);
 
 /** @throws Error in the user's words if a record that is not in scope could be taken for one that no longer is */
-function scopeCondition({ list: { filters, changed }, fields }: RecordScope, parameter: string, value: unknown): Condition {
+function scopeCondition({ list: { filters, changed, deleted }, fields }: RecordScope, parameter: string, value: unknown): Condition {
 	const filter = filters.find(({ name }) => name === parameter);
-	const condition = conditionOf(parameter === changed?.since ? `${changed.field}[gte]` : parameter, value, filter, fields);
+	if (parameter === deleted?.parameter) {
+		throw new Error(`Records: the trigger returns deleted records with the change “deleted”, and takes no filter “${filter?.label ?? parameter}”. Remove the filter.`);
+	}
+	const time = changed && new Map([[changed.since, `${changed.field}[gte]`], [changed.until, `${changed.field}[lt]`]]).get(parameter);
+	const condition = conditionOf(time ?? parameter, value, filter, fields);
 	// Without a description, any name may be a field.
 	if (fields.length === 0 || [idField, ...fields].some(({ name }) => name === condition.field.path[0])) return condition;
 	throw new Error(`Records: a record does not show whether it matches the filter “${filter?.label ?? parameter}”, so that those that never did would be reported as deleted. Remove the filter.`);

@@ -20,7 +20,7 @@ const list = {
 	pageSize: { name: 'limit', maximum: 3 },
 	sort: { name: 'sort', values: ['created_at', '-created_at'] },
 	filters: [{ name: 'ids', kind: 'list' }, { name: 'created_at[gte]', kind: 'dateTime' }, { name: 'stage', kind: 'text' }],
-	changed: { field: 'updated_at', since: 'updated_since' },
+	changed: { field: 'updated_at', since: 'updated_since', until: 'updated_until' },
 	created: { field: 'created_at', from: 'created_at[gte]', before: 'created_at[lt]' },
 } as unknown as ListDescription;
 
