@@ -45,15 +45,17 @@ test('names that are not email addresses do not prevent finding an address', asy
 	expect((await lookUpNames(api, '/users', names)).get('ada@x.example')).toEqual({ found: 'a' });
 });
 
-test.each([0, 501])('domains and emails may differ in case, but in no accents, external IDs in neither: among %d', async (othersCount) => {
+test.each([0, 501])('domains and emails may differ in case, but no accents, IDs in neither, names both: among %d', async (othersCount) => {
 	const records = [
 		{ id: 'a', domain: 'Müller.example', external_id: 'aBc' }, { id: 'b', external_id: 'ABC' }, { id: 'c', external_id: 'dEf' },
 		{ id: 'd', email: 'jose@x.example', name: 'José' },
+		{ id: 'e', name: 'Jürgen.example' }, { id: 'f', name: 'St. Pölten' },
 	];
 	const { api } = serviceOf(records, { name: 'list', domain: 'list', email: 'list', external_id: 'list' }, { othersCount });
 	const ids = {
 		'müller.example': 'a', 'muller.example': '', 'JOSE@x.example': 'd', 'josé@x.example': '',
 		'external_id:ABC': 'b', 'external_id:abc': '', 'DEF': '', 'dEf': 'c',
+		'jürgen.example': 'e', 'jurgen.example': '', 'St. Polten': othersCount === 0 ? 'f' : '',
 	};
 	const found = await lookUpNames(api, '/companies', Object.keys(ids));
 	const expected = Object.entries(ids).map(([name, id]) => [name, id === '' ? { notFound: true } : { found: id }]);

@@ -102,8 +102,8 @@ function keysOf(record: IdentifiedRecord, rule: Field[]): string[] {
 
 /** Where no pattern says it, only such a name does: a `phone_extension` is no phone number. */
 const phoneName = /^(?:phone|mobile|fax)(?:_number)?$/;
-/** A zero in parentheses is dialed only within the country. */
-const zeroWithin = /^(\s*(?:\+|00)\d{1,3}\s*)\(0\)/;
+/** A zero in parentheses is dialed only within the country, except in Italy and San Marino, where it is part of the number. */
+const zeroWithin = /^([\s(]*(?:\+|00)(?!39|378)\d{1,3}[\s).-]*)\(0\)/;
 
 function comparable(field: Field, value: unknown): string {
 	const [name, text] = [customKeyOf(field.name) ?? field.name, String(value)];

@@ -163,6 +163,8 @@ function recordsCalled({ records }: Candidates, { fields, name }: NameToFind): I
 		return hasText(value) && fold(value) === fold(name);
 	}));
 	const found = called(foldedText);
+	// With other accents, a domain or email is another one, also if it is the name of a record.
+	const isAddress = !/\s/.test(name) && fields.some((field) => possibleForms[field]?.test(name));
 	// A name with the same accents is the right one.
-	return found.length > 0 ? found : called(normalizedName);
+	return found.length > 0 || isAddress ? found : called(normalizedName);
 }
