@@ -49,17 +49,22 @@ test.each([
 	else expect(description?.update).toBeUndefined();
 });
 
-test.each([[false, false, true], [true, true, true], [true, false, false]])(
-	'rules 5 and 13: a batch without a key does not stand for writes with one: key of a write %p, of a batch %p', (single, batch, isUsed) => {
+test.each([['post', false, false, true], ['post', true, true, true], ['post', true, false, false], ['patch', true, false, true]])(
+	'rules 5 and 13: a batch that creates has a key if single writes have one: %s, key of a write %p, of a batch %p',
+	(verb, single, batch, isUsed) => {
 		const parameters = (isKeyed: boolean) => (isKeyed ? [{ name: 'Idempotency-Key', in: 'header', schema: { type: 'string' } }] : []);
 		const items = { type: 'array', maxItems: 100, items: { type: 'object' } };
 		const body = { requestBody: json({ type: 'object', properties: { items } }) };
 		const create = { operationId: 'createContacts', parameters: parameters(batch), ...body };
 		const paths = {
-			'/v1/contacts': { post: { 'x-batch': 'createContacts', parameters: parameters(single), requestBody: json({ type: 'object' }) } },
+			...(verb === 'patch' && { '/v1/contacts': { get: {} } }),
+			[verb === 'post' ? '/v1/contacts' : '/v1/contacts/{id}']: {
+				[verb]: { 'x-batch': 'createContacts', parameters: parameters(single), requestBody: json({ type: 'object' }) },
+			},
 			'/v1/contacts/batch/create': { post: create },
 		};
-		expect(describeResource(documentWith(paths), '/contacts')?.create?.batch !== undefined).toBe(isUsed);
+		const { create: creation, update } = describeResource(documentWith(paths), '/contacts')!;
+		expect((creation ?? update)?.batch !== undefined).toBe(isUsed);
 	},
 );
 

@@ -46,7 +46,7 @@ export function describeWrite(collection: string, operation: DescribedOperation,
 	const { query, headers, statuses } = operation;
 	const fields = fieldsOf(operation.body);
 	const match = verb === 'put' ? describeMatch(query, fields.map(({ name }) => name)) : undefined;
-	const batch = describeBatch(collection, operation, match);
+	const batch = describeBatch(collection, operation, verb, match);
 	const job = describeJob(collection, operation, match);
 	return {
 		method: verb.toUpperCase() as WriteDescription['method'],
@@ -61,7 +61,9 @@ export function describeWrite(collection: string, operation: DescribedOperation,
 	};
 }
 
-function describeBatch(collection: string, operation: DescribedOperation, match: MatchDescription | undefined): BatchDescription | undefined {
+function describeBatch(
+	collection: string, operation: DescribedOperation, verb: WritingVerb, match: MatchDescription | undefined,
+): BatchDescription | undefined {
 	const { batch } = operation;
 	if (!batch?.path.startsWith(`${collection}/`)) return undefined;
 	if (match && !hasParameter(batch.operation.query, match.name)) return undefined;
@@ -70,8 +72,9 @@ function describeBatch(collection: string, operation: DescribedOperation, match:
 	const list = Object.entries(batch.operation.body.properties ?? {}).find(([, schema]) => isList(schema));
 	const key = idempotencyHeaderOf(batch.operation);
 	if (!list || key.refusal !== undefined) return undefined;
-	// A repeated batch would write again what a repeated single write does not.
-	if (key.idempotencyHeader === undefined && idempotencyHeaderOf(operation).idempotencyHeader !== undefined) return undefined;
+	// A repeated batch would create again what a repeated single write does not. Repeated changes and deletions create nothing.
+	const creates = verb === 'post' || verb === 'put';
+	if (creates && key.idempotencyHeader === undefined && idempotencyHeaderOf(operation).idempotencyHeader !== undefined) return undefined;
 	const [items, { maxItems = 0, items: item }] = list;
 	return {
 		path: batch.path.slice(collection.length),
