@@ -1,12 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { CrmPlatformDuplicates } from '../../nodes/CrmPlatform/CrmPlatformDuplicates.node';
 import { type MergedType, mergedValues } from '../../nodes/CrmPlatform/duplicates/mergedValues';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
-import { getDuplicateFields, getMergedFields } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { alteredService, withoutEmptyParts } from '../support/altered-service.ts';
 import { duplicatesOf } from '../support/duplicates-node.ts';
-import { picker } from '../support/node-runs.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { newIdOf, undoing } from '../support/undo-node.ts';
@@ -131,9 +128,14 @@ describe('groups that cannot be merged', () => {
 	test('are those whose survivor cannot be read', async () => {
 		const ids = [(await add('contacts', { last_name: 'Read' })).id, (await add('contacts', { last_name: 'Read' })).id];
 		const survivorId = '={{ [$json.ids[1], 2 ** 53][$itemIndex] ?? $("None").first().json.id }}';
-		const { items } = await merge([ids, ['con_1', 'con_2'], ['con_3', 'con_4']], { survivor: 'id', survivorId });
+		const groups = [ids, ['con_1', 'con_2'], ['con_3', 'con_4']];
+		const { items } = await merge(groups, { survivor: 'id', survivorId });
 		expect(items).toMatchObject([{ result: 'merged', id: ids[1] }, { result: 'refused' }, { result: 'refused' }]);
 		expect(items.map(({ reason }) => reason).join()).toMatch(/Survivor ID: 9007199254740992 is so.*Survivor ID: Referenced node/);
+		const unreadable = { survivor: 'id', survivorId: '={{ $itemIndex === 0 ? $json.ids[0] : $("None").first().json.id }}' };
+		const reason = expect.stringContaining('in several groups (items 0, 1)') as string;
+		expect((await merge([['con_1', 'con_2'], ['con_2', 'con_3']], unreadable)).items).toMatchObject([{ reason }, { result: 'refused' }]);
+		await expect(merge(groups, { ids: '={{ $("None").first().json.id }}' })).rejects.toThrow('Records: Referenced node');
 	});
 
 	test.each([
@@ -363,38 +365,4 @@ describe('nothing is lost', () => {
 		expect(item).toMatchObject({ result: 'merged', reason: null });
 		expect(survivor).toMatchObject({ email: 'late@x.example', job_title: 'New' });
 	});
-});
-
-test('fields with one value are offered as common ones, and those that can be written for rules', async () => {
-	const node = new CrmPlatformDuplicates();
-	const setup = { credential: sandbox.credential, parameters: { authentication: 'apiKey', resource: 'contact' }, node };
-	const offered = async (load: typeof getMergedFields) => (await picker(load, setup)).map(({ value }) => value);
-	const [common, written] = [await offered(getDuplicateFields), await offered(getMergedFields)];
-	expect(common).toEqual(expect.arrayContaining(['name+company_id', 'name', 'email', 'external_id']));
-	expect(common).toEqual(expect.not.arrayContaining(['tag_ids']));
-	expect(written).toEqual(expect.arrayContaining(['tag_ids', 'address', 'email']));
-	expect(written).toEqual(expect.not.arrayContaining(['name+company_id']));
-	await expect(find(['tag_ids'])).rejects.toThrow('no field tag_ids with one value');
-});
-
-test('names that differ in letters, domains in accents, IDs in case, and numbers of no phone, are not the same', async () => {
-	await add('custom-fields', { resource: 'contacts', key: 'phone_order', label: 'Order', type: 'text' });
-	for (const [i, name] of ['राम', 'रमा', 'ハナ', 'バナ', 'Май', 'Маи'].entries()) {
-		const phone_order = ['2026-1-11', '2026-11-1', '00123', '123', '12/3456', '1/23456'][i];
-		await add('contacts', { last_name: name, custom_fields: { phone_order } });
-	}
-	expect((await find(['custom_fields.phone_order'])).items).toEqual([]);
-	await add('custom-fields', { resource: 'contacts', key: 'fax', label: 'Fax', type: 'text' });
-	for (const fax of ['+44 20 123', '0044 (20) 123', '+44 (0)20 123']) await add('contacts', { last_name: 'Fax', custom_fields: { fax } });
-	expect((await find(['custom_fields.fax'])).items).toMatchObject([{ records: [{}, {}, {}], why: ['Fax: 4420123'] }]);
-	await add('custom-fields', { resource: 'contacts', key: 'domain', label: 'At', type: 'text' });
-	const ids = { aBc: 'müller.example', ABC: 'muller.example', aBC: 'Muller.example' };
-	for (const [external_id, domain] of Object.entries(ids)) await add('contacts', { last_name: '-', external_id, custom_fields: { domain } });
-	expect((await find(['custom_fields.domain', 'external_id'])).items).toMatchObject([{ records: [{}, {}], why: ['At: muller.example'] }]);
-	const groups = [['Müller', 'MULLER'], ['Ωμέγα', 'ωμεγα']];
-	for (const name of groups.flat()) await add('contacts', { last_name: name, first_name: 'Same' });
-	expect((await find(['last_name', 'name'])).items.map(({ why }) => why)).toEqual(
-		expect.arrayContaining([['Last Name: muller', 'Name: same muller'], ['Last Name: ωμεγα', 'Name: same ωμεγα']]),
-	);
-	expect((await find(['last_name'])).items.flatMap(({ why }) => why).join()).not.toMatch(/[रハМ]/);
 });

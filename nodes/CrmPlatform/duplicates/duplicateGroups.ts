@@ -4,7 +4,7 @@ import { ruleNumber } from '../api/http/rules';
 import { hasSameValue } from '../base/json';
 import { maxBy } from '../base/lists';
 import { getOrCreate } from '../base/maps';
-import { resultOrError } from '../base/results';
+import { orThrow, resultOrError } from '../base/results';
 import { customKeyOf } from '../fields/field';
 import { causeOf, causerNames, madeBy, undoneDeletions } from '../log/cause';
 import { eventTypesOf, type CrmEvent } from '../log/crmEvent';
@@ -97,18 +97,24 @@ function lostField({ merged }: MergedType, loser: IdentifiedRecord, survivor: Id
 	return fieldEntries(loser).find(isLost)?.[0];
 }
 
-/** Reads the IDs of each item, and of its survivor if the user gives it. What is not read is the group’s problem, and an inexact ID an empty one. */
+/**
+ * Reads the IDs of each item, and of its survivor if the user gives it. What is not read is the group’s problem, and an inexact ID an empty one.
+ *
+ * @throws NodeOperationError if the expressions fail for all items
+ */
 function readChosenGroups({ n8n }: NodeRun, rule: SurvivorRule): Array<{ ids: string[]; problem: string | undefined; survivorId: string }> {
 	const parameters = [groupIds, ...(rule === 'id' ? [survivorId] : [])].map(({ displayName, name }) => ({ label: displayName, value: storedParameter(n8n, name, '') }));
-	const evaluation = new Evaluation(n8n, parameters);
-	return n8n.getInputData().map((_, item) => {
-		const values = resultOrError(() => evaluation.valuesOf(item));
-		if (values instanceof Error) return { ids: [], problem: values.message, survivorId: '' };
-		const [ids, survivor] = values;
+	const [evaluation, ofIds] = [new Evaluation(n8n, parameters), new Evaluation(n8n, parameters.slice(0, 1))];
+	const evaluated = n8n.getInputData().map((_, item) => resultOrError(() => evaluation.valuesOf(item)));
+	if (evaluated.every((values) => values instanceof Error)) evaluated.forEach(orThrow);
+	return evaluated.map((values, item) => {
+		// If only the survivor is not read, the group still has its records, which no other group may have.
+		const readable = values instanceof Error ? resultOrError(() => ofIds.valuesOf(item)) : values;
+		const [ids, survivor] = readable instanceof Error ? [] : readable;
 		const chosenId = resultOrError(() => parseId(survivorId.displayName, survivor));
 		const parsed = listIn(ids).map((id) => resultOrError(() => parseId(groupIds.displayName, id)));
-		const rounded = [...parsed, chosenId].find((id) => id instanceof Error);
-		const problem = rounded?.message ?? (parsed.includes('') ? 'Records: the item has a value that is no ID.' : undefined);
+		const unread = [values, ...parsed, chosenId].find((result) => result instanceof Error);
+		const problem = unread?.message ?? (parsed.includes('') ? 'Records: the item has a value that is no ID.' : undefined);
 		return { ids: [...new Set(parsed.map((id) => (id instanceof Error ? '' : id)))], problem, survivorId: String(chosenId) };
 	});
 }
