@@ -65,9 +65,12 @@ test('a mapper that was not made in the editor names the field to match on as n8
 	const fields = mapped({ external_id, last_name: 'After' }, { matchingColumns: ['external_id'] });
 	const { items } = await upsert([{}], { fieldsMode: 'each', fieldsMatchOn: '', fields });
 	expect(items[0]?.json).toMatchObject({ id, last_name: 'After' });
-	const several = mapped({ external_id, email: 'x@match.example' }, { matchingColumns: ['external_id', 'email'] });
-	const upserting = upsert([{}], { fieldsMode: 'each', fieldsMatchOn: '', fields: several });
-	await expect(upserting).rejects.toThrow('several columns to match on: external_id, email');
+	const several = mapped({ external_id, last_name: 'Last' }, { matchingColumns: ['external_id', 'email', 'email'] });
+	const upserting = (fieldsMatchOn: string) => upsert([{}], { fieldsMode: 'each', fieldsMatchOn, fields: several });
+	await expect(upserting('')).rejects.toThrow('several columns to match on: external_id, email. Choose one of them in Match On.');
+	expect((await upserting('external_id')).items[0]?.json).toMatchObject({ id, last_name: 'Last' });
+	const fieldsToCreate = { ...several, value: { last_name: 'New' } };
+	expect((await run({ resource: 'contact', operation: 'create', fieldsMode: 'each', fields: fieldsToCreate }, [{}])).items).toHaveLength(1);
 });
 
 test('items of one value overwrite each other, in their order, and a hint names them', async () => {

@@ -9,8 +9,8 @@ import { isByName, mayCreate, locatorValue, storedParameter } from './locator';
 export type StoredFields = {
 	/** Records picked from lists beside the values, in the order shown. */
 	linked: StoredLinkedRecord[];
-	/** The field that the mapper matches on, in the notation of n8n's own nodes and of workflows generated outside the editor. */
-	matchedBy?: string | undefined;
+	/** The fields that the mapper matches on, in the notation of n8n's own nodes and of workflows generated outside the editor. */
+	matchColumns?: string[];
 } & (
 	/** A row of the form for each field. A blank row maps nothing, whatever its field, and is left out. */
 	| { mode: 'each'; rows: Array<[name: string, value: unknown]> }
@@ -48,12 +48,10 @@ export function storedFields({ n8n, modelValues }: Pick<NodeRun, 'n8n' | 'modelV
 	if (mode === 'automatic') return { linked, mode, emptyCells };
 	type StoredMapper = { mappingMode?: string; value?: Record<string, unknown> | null; matchingColumns?: string[] | null };
 	const { mappingMode, value, matchingColumns } = storedParameter(n8n, parameter) as StoredMapper;
-	const matchColumns = [matchingColumns ?? []].flat();
-	if (matchColumns.length > 1) throw new Error(`Fields: the mapper has several columns to match on: ${matchColumns.join(', ')}. Keep one of them.`);
-	const [matchedBy] = matchColumns;
+	const matchColumns = [...new Set([matchingColumns ?? []].flat())];
 	// n8n's own nodes use this form, and so do workflows generated outside the editor.
-	if (mappingMode === 'autoMapInputData') return { linked, matchedBy, mode: 'automatic', emptyCells };
-	return { linked, matchedBy, mode, rows: Object.entries(value ?? {}).filter(([, fieldValue]) => !isBlank(fieldValue)) };
+	if (mappingMode === 'autoMapInputData') return { linked, matchColumns, mode: 'automatic', emptyCells };
+	return { linked, matchColumns, mode, rows: Object.entries(value ?? {}).filter(([, fieldValue]) => !isBlank(fieldValue)) };
 }
 
 /** Reads the records that the user picked beside `parameter`. @throws Error in the user's words if a record has no field */

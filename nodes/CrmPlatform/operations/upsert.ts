@@ -43,7 +43,7 @@ export const upsert: Operation = {
 		const { match, fields } = description;
 		refuseDiffering(run.n8n, [fieldsMatchOn]);
 		const stored = storedFields(run, 'fields');
-		const chosen = (chosenMatchField(run, fieldsMatchOn.name, 0) ?? stored.matchedBy) || undefined;
+		const chosen = chosenMatchField(run, fieldsMatchOn.name, 0) ?? onlyColumn(stored.matchColumns);
 		const isName = chosen !== undefined && nameFieldsToMatchOn.includes(chosen) && !match?.values.includes(chosen);
 		const nameField = isName ? fields.find((field) => field.name === chosen) : undefined;
 		const matchName = nameField ? undefined : requireMatchField(run, match, chosen);
@@ -80,6 +80,12 @@ export const upsert: Operation = {
 		return { description, writes, output };
 	},
 };
+
+/** @throws Error in the user's words for several: records that agree in one of them only would be overwritten */
+function onlyColumn([column, ...others]: string[] = []): string | undefined {
+	if (others.length === 0) return column || undefined;
+	throw new Error(`Fields: the mapper has several columns to match on: ${[column, ...others].join(', ')}. Choose one of them in Match On.`);
+}
 
 const nameIn = (field: Field, body: IDataObject): string => visibleText(String(body[field.name] ?? ''));
 
