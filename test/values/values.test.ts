@@ -35,7 +35,8 @@ test.each(['json', 'any'] as const)('nor are they, or an invalid date, within a 
 });
 
 test('undefined within JSON clears nothing, unlike null', () => {
-	expect(convert('json', { a: undefined, b: null, c: 1, d: { e: undefined } })).toEqual({ b: null, c: 1 });
+	const value = { a: undefined, b: null, c: 1, d: { e: undefined }, f: [undefined, { g: [undefined] }], h: [], i: ['', undefined] };
+	expect(convert('json', value)).toEqual({ b: null, c: 1, h: null, i: null });
 });
 
 test.each<[FieldKind, unknown]>([

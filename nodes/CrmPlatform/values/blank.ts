@@ -38,10 +38,15 @@ function withoutBlanksAt(depth: number, value: unknown, blankMembers: BlankMembe
 	const members = Object.entries(value).flatMap(([name, member]): Array<[string, unknown]> => {
 		const cleaned = withoutBlanksAt(depth + 1, member, blankMembers);
 		if (!isRemoved(cleaned, member)) return [[name, cleaned]];
-		// Undefined clears nothing, nor does an object that has only undefined members.
-		return blankMembers === 'null' && member !== undefined && !isPlainObject(member) ? [[name, null]] : [];
+		return blankMembers === 'null' && !hasOnlyUndefined(member) ? [[name, null]] : [];
 	});
 	return Object.fromEntries(members);
+}
+
+/** Whether a value is undefined, or an object or a list of nothing else: it clears nothing. */
+function hasOnlyUndefined(value: unknown): boolean {
+	const members = isPlainObject(value) || Array.isArray(value) ? Object.values(value) : [];
+	return value === undefined || (members.length > 0 && members.every(hasOnlyUndefined));
 }
 
 /** @param original before its blanks were removed: an object that was empty before is a value */
