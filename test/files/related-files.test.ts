@@ -275,6 +275,15 @@ describe('related files', () => {
 		expect(items.at(-1)!.json.comparison).toMatchObject([{ rows: 3, in_crm: 2, missing: 1, different: 0 }]);
 	});
 
+	test('link to no domain with other accents in the preview, as in the import', async () => {
+		const files = {
+			'companies.csv': 'Id,Name,Domain\n86,Umlaut,müller.example\n',
+			'contacts.csv': 'Id,Surname,Company\n96,A,Müller.example\n97,B,muller.example\n',
+		};
+		const { of } = await moveIn(files, { preview: true });
+		expect(of('contacts.csv').json).toMatchObject({ failed: 1, reasons: [{ row: 3 }] });
+	});
+
 	test('have links that lead nowhere, or may not be written, in a file that can be imported again', async () => {
 		const reference = { resource: 'contacts', type: 'reference', reference_resource: 'contacts' };
 		for (const label of ['Boss', 'Deputy']) await sandbox.create('custom-fields', { ...reference, key: label.toLowerCase(), label });

@@ -9,7 +9,7 @@ import { pagesOfSource } from '../lookUp/sourceIds';
 import type { Body } from '../mapping/readItems';
 import type { ExpectedRecord, MissingTargets, NodeRun } from '../model';
 import { isBlank } from '../values/blank';
-import { normalizedName } from '../values/foldedText';
+import { foldedText, normalizedName } from '../values/foldedText';
 import type { ImportPlan } from './importPlan';
 
 /**
@@ -119,6 +119,10 @@ const shared = -1;
 const linkDigest = (value: unknown): number =>
 	keyDigest(JSON.stringify(Array.isArray(value) ? [...new Set(value.map(String))].sort() : (value ?? null)));
 
-const nameDigest = (name: string): number => keyDigest(`name ${normalizedName(name)}`);
+/** With other accents, a domain or email is another one. */
+function nameDigest(name: string): number {
+	const folded = foldedText(name);
+	return keyDigest(`name ${/[.@]/.test(folded) && !/\s/.test(folded) ? folded : normalizedName(name)}`);
+}
 
 const recordDigest = (field: string, value: unknown): number => keyDigest(`${field} ${String(value).toLowerCase()}`);
