@@ -113,14 +113,15 @@ describe('a value that a model leaves empty', () => {
 	});
 
 	test.each([
-		['isBetween', 'custom_fields.nps_score', { value: '7', secondValue: byModel() }, 'custom_fields.nps_score[gte]=7'],
-		['isBetween', 'custom_fields.nps_score', { value: byModel(), secondValue: '9' }, 'custom_fields.nps_score[lte]=9'],
-		['isBetweenDates', 'created_at', { date: '2026-01-02', secondDate: byModel() }, 'created_at[gte]=2026-01-02T00:00:00.000Z'],
-		['isBetweenDates', 'created_at', { date: byModel(), secondDate: '2026-01-02' }, 'created_at[lt]=2026-01-03T00:00:00.000Z'],
-	])('leaves out that bound of %s only: %s %j', async (operator, field, values, query) => {
+		['isBetween', 'custom_fields.nps_score', { value: '7', secondValue: byModel() }, 'custom_fields.nps_score[gte]=7', 'upper'],
+		['isBetween', 'custom_fields.nps_score', { value: byModel(), secondValue: '9' }, 'custom_fields.nps_score[lte]=9', 'lower'],
+		['isBetweenDates', 'created_at', { date: '2026-01-02', secondDate: byModel() }, 'created_at[gte]=2026-01-02T00:00:00.000Z', 'upper'],
+		['isBetweenDates', 'created_at', { date: byModel(), secondDate: '2026-01-02' }, 'created_at[lt]=2026-01-03T00:00:00.000Z', 'lower'],
+	])('leaves out that bound of %s only: %s %j', async (operator, field, values, query, left) => {
 		const rows = [{ field, operator, ...values }] as INodeParameters[];
 		const items = [{ query: { Email: '' } }];
-		await run({ ...setup({}, items), parameters: { ...getMany('contact'), filters: { rows } }, ...asTool });
+		const { items: output } = await run({ ...setup({}, items), parameters: { ...getMany('contact'), filters: { rows } }, ...asTool });
+		expect(output.at(-1)!.json.note).toContain(` (${left} bound).`);
 		expect((await listQueries()).replace(/&?limit=\d+/, '')).toBe(query);
 	});
 });

@@ -137,7 +137,8 @@ function filtersOfRow(stored: FilterRow, row: FilterRow, conversion: FilterConve
 	const names = parametersOf(operator);
 	const empty = names.slice(0, isRange(operator) ? 2 : 1).filter((name) => isBlank(row[name]));
 	if (!empty.every((name) => mayBeEmpty && isFilledByModel(locatorValue(stored[name])))) throw noFilterValue(field);
-	if (empty.length > 0) conversion.leftOut.add(field.label);
+	const isHalf = isRange(operator) && empty.length === 1;
+	if (empty.length > 0) conversion.leftOut.add(isHalf ? `${field.label} (${empty[0] === names[0] ? 'lower bound' : 'upper bound'})` : field.label);
 	return operator.filters.flatMap(([comparison, taken]): ConvertedValue[] => {
 		if (typeof taken === 'boolean') return [{ field: field.filters.get(comparison)!, converted: taken }];
 		const name = names[taken === 'first' ? 0 : 1]!;
