@@ -80,7 +80,7 @@ describe('a row filters by', () => {
 		],
 		['isAfter', { date: '2026-03-08T12:00:00Z' }, { 'created_at[gt]': '2026-03-08T12:00:00.000Z' }],
 		['isOnOrBefore', { date: '={{ "2026-03-08T12:00:00Z" }}' }, { 'created_at[lte]': '2026-03-08T12:00:00.000Z' }],
-		// Midnight in the workflow's time zone is the day, unless the text has a zone of its own: that is a moment.
+		// Midnight in the workflow's time zone is the day, unless *Is After* takes a text with a zone of its own: that is a moment.
 		[
 			'isOn', { date: '={{ DateTime.fromISO("2026-03-08", { zone: "America/New_York" }) }}' },
 			{ 'created_at[gte]': '2026-03-08T05:00:00.000Z', 'created_at[lt]': '2026-03-09T04:00:00.000Z' },
@@ -89,7 +89,7 @@ describe('a row filters by', () => {
 			'isOn', { date: '2026-03-08T00:00:00' }, { 'created_at[gte]': '2026-03-08T05:00:00.000Z', 'created_at[lt]': '2026-03-09T04:00:00.000Z' },
 		],
 		['isAfter', { date: '2026-03-08T05:00:00Z' }, { 'created_at[gt]': '2026-03-08T05:00:00.000Z' }],
-		['isOnOrBefore', { date: '2026-03-08T00:00:00-05:00' }, { 'created_at[lte]': '2026-03-08T05:00:00.000Z' }],
+		['isOnOrBefore', { date: '2026-03-08T00:00:00-05:00' }, { 'created_at[lt]': '2026-03-09T04:00:00.000Z' }],
 		[
 			'isOn', { date: '2026-03-08T00:00:00-05:00' },
 			{ 'created_at[gte]': '2026-03-08T05:00:00.000Z', 'created_at[lt]': '2026-03-09T04:00:00.000Z' },
@@ -97,7 +97,7 @@ describe('a row filters by', () => {
 		['isBefore', { date: '2026-03-08T00:00:00-05:00' }, { 'created_at[lt]': '2026-03-08T05:00:00.000Z' }],
 		[
 			'isBetweenDates',
-			{ date: '2026-03-01', secondDate: '2026-03-08T00:00:00' },
+			{ date: '2026-03-01', secondDate: '2026-03-08T05:00:00Z' },
 			{ 'created_at[gte]': '2026-03-01T05:00:00.000Z', 'created_at[lt]': '2026-03-09T04:00:00.000Z' },
 		],
 		['isAfter', { date: '2026-03-08T00:00:00Z' }, { 'created_at[gt]': '2026-03-08T00:00:00.000Z' }],

@@ -195,9 +195,9 @@ function wholeDay(field: FilteredField, { value: operator, takes }: FilterOperat
 	if (!isInstant(field)) return undefined;
 	const moment = parseMoment(value, zone)?.setZone(zone);
 	const isDate = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
-	// A text with a zone is a moment, such as that of the last run.
+	// A text with a zone may be a moment, such as that of the last run, after which a day would skip records.
 	const hasZone = typeof value === 'string' && /(?:z|[+-]\d\d(?::?\d\d)?)\s*$/i.test(value);
-	const mayBeDay = takes === 'dates' && (operator === 'isOn' || !hasZone);
+	const mayBeDay = takes === 'dates' && (operator !== 'isAfter' || !hasZone);
 	const isMidnight = mayBeDay && moment !== undefined && +moment === +moment.startOf('day');
 	if (moment !== undefined && (isDate || isMidnight)) return startOfDay(moment);
 	if (operator === 'isOn' && moment !== undefined) {
