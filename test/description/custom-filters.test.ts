@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 
-import { customFilters } from '../../nodes/CrmPlatform/api/customFields.ts';
+import { allFilters } from '../../nodes/CrmPlatform/api/customFields.ts';
 import type { ListDescription } from '../../nodes/CrmPlatform/api/openapi/listing.ts';
 import { apiValue } from '../../nodes/CrmPlatform/fields/convertValue.ts';
 import { fieldNamed, type Field } from '../../nodes/CrmPlatform/fields/field.ts';
@@ -14,6 +14,6 @@ test.each<[kind: Field['kind'], value: unknown, converted: unknown]>([
 	['list', ['A', 'B'], ['A', 'B']],
 ])('a filter by several values of a custom field converts each like one value: %s', (kind, value, converted) => {
 	const field = fieldNamed('custom_fields.x', { kind, customType: 'of_test' });
-	const [filter] = customFilters({ customLists: ['of_test'] } as ListDescription, [field]);
+	const [filter] = allFilters({ filters: [] as Field[], customLists: ['of_test'] } as ListDescription, [field]);
 	expect(apiValue(filter!, value, zone)).toEqual(converted);
 });

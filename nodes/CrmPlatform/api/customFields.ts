@@ -131,11 +131,11 @@ export function addField({ fields }: CustomFields, definition: Definition): Fiel
 const bounds = ['gte', 'gt', 'lte', 'lt'];
 
 /**
- * Filters by custom fields: by equality with one value or, if the service accepts it, several; and by the comparisons
- * that the service names for their type.
+ * The filters of a list, and those by custom fields: by equality with one value or, if the service accepts it, several;
+ * and by the comparisons that the service names for their type.
  */
-export function customFilters({ customComparisons = {}, customLists = [] }: ListDescription, fields: Field[]): Field[] {
-	return fields.flatMap((field): Field[] => {
+export function allFilters({ filters, customComparisons = {}, customLists = [] }: ListDescription, customFields: Field[]): Field[] {
+	const custom = customFields.flatMap((field): Field[] => {
 		const { name, label, description, kind, customType = '' } = field;
 		const filter: Field = { ...field, path: [name], required: false };
 		const equal: Field = customLists.includes(customType) && valueShape(field) !== 'list' ? { ...filter, kind: 'list', items: kind } : filter;
@@ -147,4 +147,5 @@ export function customFilters({ customComparisons = {}, customLists = [] }: List
 		});
 		return [equal, ...compared];
 	});
+	return [...filters, ...custom];
 }

@@ -4,7 +4,7 @@ import { mergePatch, recordName } from '../api/record';
 import type { Collection } from '../api/http/path';
 import type { Connection } from '../api/connection';
 import type { WriteDescription } from '../api/openapi/writing';
-import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
+import { allFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import { isLink } from '../api/openapi/linkFields';
 import { parseJson } from '../base/json';
 import { getOrCreate, occurrences } from '../base/maps';
@@ -127,7 +127,7 @@ async function readConcerned(
 	for (const field of list ? unique : []) {
 		const values = writes.flatMap(({ body = {} }) => valueIn(body, field) ?? []);
 		if (values.length === 0) continue;
-		const filters = [...list!.filters, ...customFilters(list!, custom?.fields ?? [])];
+		const filters = allFilters(list!, custom?.fields ?? []);
 		lookUps.set(field.name, await lookUp({ ...reading, list: list!, filters }, field, values));
 	}
 	const required = described?.create?.fields.filter((field) => field.required) ?? [];

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { currentFields, customFilters, customFieldsIfAny } from '../api/customFields';
+import { allFilters, currentFields, customFieldsIfAny } from '../api/customFields';
 import { collectionName, wholePath, type Collection } from '../api/http/path';
 import { ruleNumber } from '../api/http/rules';
 import { inParallel } from '../api/inParallel';
@@ -55,7 +55,7 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 			const mayLink = ({ reference_resource: linked }: IDataObject) => linked === collectionName(target) || (!isBlank(linked) && typeof linked !== 'string');
 			const unread = custom?.notUnderstood.find(mayLink);
 			if (unread) throw lostLinks(`The definition of the custom field ${String(unread.key)} of ${wholePath(path)} is not understood (${ruleNumber(17)})`);
-			const filters = [...list!.filters, ...customFilters(list!, currentFields(custom))];
+			const filters = allFilters(list!, currentFields(custom));
 			const linkFields = [...update!.fields, ...currentFields(custom)].filter(linksTo).map((field) => {
 				const filter = filters.find(({ name, linksTo }) => (field.linksTo ? linksTo?.includes(target) : name === field.name));
 				if (custom?.readOnly.includes(field)) throw lostLinks(`${field.label} of ${wholePath(path)} is read-only`, 'Make it writable as long as you merge.');

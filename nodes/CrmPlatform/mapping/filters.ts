@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { currentFields, customFilters, readCustomFields } from '../api/customFields';
+import { allFilters, currentFields, readCustomFields } from '../api/customFields';
 import { collectionName, type Query } from '../api/http/path';
 import { filterQuery } from '../api/lists/filterQuery';
 import {
@@ -112,7 +112,7 @@ async function filteredFieldsByName(run: ReadingRun, list: ListDescription, rows
 	// An expression may return any name.
 	const mayBeCustom = rows.some(({ field }) => ['=', customFieldPrefix].some((start) => String(field).startsWith(start)));
 	const custom = list.takesCustomFields && mayBeCustom ? await readCustomFields(run.api, commonCollection(run)) : undefined;
-	const filters = [...list.filters, ...customFilters(list, currentFields(custom))];
+	const filters = allFilters(list, currentFields(custom));
 	const byWholeName = filters.map((filter): FilteredField => ({ ...filter, filters: new Map([['is', filter]]) }));
 	return new Map([...byWholeName, ...filteredFields(filters)].map((field) => [field.name, field]));
 }

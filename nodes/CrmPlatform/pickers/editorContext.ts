@@ -3,7 +3,7 @@ import {
 } from 'n8n-workflow';
 
 import { connect, describedBy, nodeError, type Connection } from '../api/connection';
-import { currentFields, customFieldsIfAny, customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
+import { allFilters, currentFields, customFieldsIfAny, readCustomFieldsIfAllowed } from '../api/customFields';
 import { filledPath, type Collection } from '../api/http/path';
 import type { ResourceDescription } from '../api/openapi/description';
 import { packagedDocument } from '../api/openapi/document';
@@ -109,7 +109,7 @@ export async function recordFields(n8n: ILoadOptionsFunctions) {
 export async function filtersOf({ api, description: { list }, collection }: EditorContext): Promise<Field[]> {
 	if (!list) return [];
 	const custom = list.takesCustomFields ? await readCustomFieldsIfAllowed(api, collection).catch(notLoaded(api)) : undefined;
-	return [...list.filters, ...customFilters(list, currentFields(custom))];
+	return allFilters(list, currentFields(custom));
 }
 
 /** A write, and its fields with the custom fields of the account. */

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { currentFields, customFieldsIfAny, customFilters, type CustomFields } from '../api/customFields';
+import { allFilters, currentFields, customFieldsIfAny, type CustomFields } from '../api/customFields';
 import type { Collection, Query } from '../api/http/path';
 import { notReadable } from '../api/http/statuses';
 import { inParallel } from '../api/inParallel';
@@ -150,7 +150,7 @@ async function queriesByValue(
 	field: Field,
 	total: number,
 ): Promise<Array<[value: unknown, query: Query]> | undefined> {
-	const filters = [...list.filters, ...customFilters(list, currentFields(custom))];
+	const filters = allFilters(list, currentFields(custom));
 	const filter = filters.find(({ name }) => name === field.name);
 	if (!filter || !['single', 'open'].includes(valueShape(field))) return undefined;
 	const chosen = query[filter.name];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IDataObject, type IExecuteFunctions, type INodeProperties, NodeOperationError } from 'n8n-workflow';
 
-import { customFieldsIfAny, customFilters } from '../api/customFields';
+import { allFilters, customFieldsIfAny } from '../api/customFields';
 import type { Query } from '../api/http/path';
 import { requireDescribed } from '../api/requireDescribed';
 import { orThrow } from '../base/results';
@@ -116,7 +116,7 @@ export async function settingsOf(run: NodeRun): Promise<SyncSettings> {
 	const [scopeFilters, ...others] = orThrow((await readFilters(run, 'filters', list, 'nobody'))[0]!);
 	if (others.length > 0) throw new Error('These filters cannot be joined by Or. Choose And in each row.');
 	return {
-		recordList: { api, path, list, filters: [...list.filters, ...(list.takesCustomFields ? customFilters(list, custom) : [])], fields: [] },
+		recordList: { api, path, list, filters: list.takesCustomFields ? allFilters(list, custom) : list.filters, fields: [] },
 		scopeQuery: queryOfFilters(scopeFilters),
 		conditions: scopeFilters.map(({ field, converted }) => conditionOf(field.name, converted, field, fields)),
 		recordFields: new Set(described.map(({ name }) => name)),

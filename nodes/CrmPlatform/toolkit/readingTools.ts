@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { currentFields, customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
+import { allFilters, currentFields, readCustomFieldsIfAllowed } from '../api/customFields';
 import { collectionName, type Query } from '../api/http/path';
 import { readPage } from '../api/lists/pages';
 import { type FilteredField, filteredFields, type FilterOperator, isInstant, operatorsOf } from '../api/openapi/filterOperators';
@@ -66,7 +66,7 @@ function listOf({ description: { list }, toolkitType }: ToolkitCall): ListDescri
 /** The fields that a list can be filtered by, including custom fields. */
 async function toolFiltersOf({ api, toolkitType }: ToolkitCall, list: ListDescription): Promise<FilteredField[]> {
 	const custom = list.takesCustomFields ? await readCustomFieldsIfAllowed(api, toolkitType.collection) : undefined;
-	return filteredFields([...list.filters, ...customFilters(list, currentFields(custom))]);
+	return filteredFields(allFilters(list, currentFields(custom)));
 }
 
 /**

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../api/connection';
-import { currentFields, customFilters, customFieldsIfAny } from '../api/customFields';
+import { allFilters, currentFields, customFieldsIfAny } from '../api/customFields';
 import { isObject } from '../base/json';
 import { defined } from '../base/ownMembers';
 import { whyRefused } from '../fields/checks';
@@ -79,7 +79,7 @@ export async function readOnlyIf(n8n: PublishContext, api: Connection, events: s
 	const { list, fields } = description;
 	const run = readingOf(n8n, api, resource, { objectKey: meaning.typeName.replace(/^[^.]*\./, '') });
 	const custom = currentFields(await customFieldsIfAny(api, collectionPath(run, 0), fields));
-	const filters = [...list.filters, ...customFilters(list, custom)];
+	const filters = allFilters(list, custom);
 	const [rows] = await readFilters(run, 'filters.onlyIf', list);
 	const alternatives = queriesOf(rows!).map((query) =>
 		Object.entries(query).map(([parameter, value]): Condition => {

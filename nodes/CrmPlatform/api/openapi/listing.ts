@@ -27,7 +27,7 @@ export interface ListDescription extends RecordTimes {
 	/** The parameter that names the fields to return. */
 	fields?: string;
 	filters: Field[];
-	/** Whether custom fields are filters too (see customFilters). */
+	/** Whether custom fields are filters too (see allFilters). */
 	takesCustomFields?: true;
 	/** The comparisons of filters by custom fields, by type of field, if the service names them. */
 	customComparisons?: Record<string, string[]>;

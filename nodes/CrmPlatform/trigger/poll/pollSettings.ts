@@ -1,7 +1,7 @@
 import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
-import { currentFields, customFilters, readableCustomFields } from '../../api/customFields';
+import { allFilters, currentFields, readableCustomFields } from '../../api/customFields';
 import { type Query, withoutParameterNames } from '../../api/http/path';
 import type { Clock } from '../../base/clock';
 import { customFieldPrefix } from '../../fields/field';
@@ -123,7 +123,7 @@ async function readScope(n8n: ITriggerFunctions, api: Connection): Promise<{ sco
 	return {
 		eventTypes: matchingTypes.map(({ type }) => type.replace(/\{\w+\}/g, key)).sort(),
 		scope: {
-			path, template: resource.path, list: { ...list, filters: [...list.filters, ...customFilters(list, custom)] },
+			path, template: resource.path, list: { ...list, filters: allFilters(list, custom) },
 			fields: [...description.fields, ...custom], filters: { entered, queries }, outputFields: await outputFieldsOf(run, 0, description),
 		},
 	};
