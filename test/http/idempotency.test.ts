@@ -9,14 +9,14 @@ import {
 	type WriteIdentity,
 } from '../../nodes/CrmPlatform/api/http/idempotency';
 
-const identity: WriteIdentity = { instance: 'i', workflow: 'w', execution: '1', node: 'n', runKey: 0, keyNumbers: [0] };
+const identity: WriteIdentity = { instance: 'i', workflow: 'w', execution: '1', node: 'n', runKey: 0, keyParts: [0] };
 
 test('every other write has another key', () => {
 	const others = [
 		idempotencyKey(identity),
 		idempotencyKey({ ...identity, runKey: 1 }),
-		idempotencyKey({ ...identity, keyNumbers: [1] }),
-		idempotencyKey({ ...identity, keyNumbers: [0, 1] }),
+		idempotencyKey({ ...identity, keyParts: [1] }),
+		idempotencyKey({ ...identity, keyParts: [0, 1] }),
 		idempotencyKey({ ...identity, isAddition: true }),
 		...(['instance', 'workflow', 'execution', 'node'] as const).map((name) =>
 			idempotencyKey({ ...identity, [name]: `${identity[name]}x` }),

@@ -107,7 +107,7 @@ const workflowKey = idempotencyKey({
 	execution: '1',
 	node: 'node-1',
 	runKey: 0,
-	keyNumbers: [0],
+	keyParts: [0],
 });
 
 test('changes of this workflow are ignored; those of others and of longer ids are not', () => {

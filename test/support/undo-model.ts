@@ -44,7 +44,7 @@ export class UndoAccount {
 						execution: by === 'own' ? execution : `${execution}-sister`,
 						node: 'n',
 						runKey: 0,
-						keyNumbers: [++this.writes],
+						keyParts: [++this.writes],
 					});
 	}
 

@@ -22,7 +22,7 @@ test('the executions, workflows and users to pick from are those whose changes t
 	const contact = await add('contacts', { last_name: 'Lovelace' });
 	const instance = executeContext({ credential: sandbox.credential, parameters: {} }).context.getInstanceId();
 	const write = async (from: { instance: string; workflow: string; execution: string }) => {
-		const key = idempotencyKey({ ...from, node: 'n', runKey: 0, keyNumbers: [0] });
+		const key = idempotencyKey({ ...from, node: 'n', runKey: 0, keyParts: [0] });
 		await sandbox.call('PATCH', `/v1/contacts/${contact.id}`, { job_title: from.execution }, { 'idempotency-key': key });
 	};
 	await write({ instance, workflow: 'other', execution: '4710' });

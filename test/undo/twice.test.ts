@@ -106,7 +106,7 @@ test('if two undos at once create a record again, this undo and the next name th
 	await as('copies', op.deleteRecord('contact', deleted));
 	const { data: [deletion] } = await sandbox.read('events?type=contact.deleted&sort=-sequence&limit=1') as { data: Array<{ id: string }> };
 	const instance = executeContext({ credential: sandbox.credential, parameters: {} }).context.getInstanceId();
-	const key = idempotencyKey({ instance, workflow: 'w', execution: 'o', node: 'n', runKey: 0, keyNumbers: [0], keySubject: deletion!.id });
+	const key = idempotencyKey({ instance, workflow: 'w', execution: 'o', node: 'n', runKey: 0, keyParts: [0], keySubject: deletion!.id });
 	let first = '';
 	behindService.alter({
 		request: async ({ method }) => {

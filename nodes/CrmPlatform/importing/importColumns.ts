@@ -13,8 +13,7 @@ import type { Column } from '../mapping/columns';
 import { meaningText, customKeyFor, maxLabelLength, withCustomFields } from '../mapping/fieldNames';
 import type { NodeRun, Write } from '../model';
 import type { MappedColumns } from '../parameters/fileParameters';
-import { numbersOfCreation } from '../writing/recordCreator';
-import { sendAlone } from '../writing/sendAlone';
+import { forSeveral, sendAlone } from '../writing/sendAlone';
 import { protectVersions, versionOf } from '../writing/versions';
 import { type FileSurvey, cellConversion, longText, newChoices, type ColumnValues } from './fileSurvey';
 import { inFile, type ColumnPlan, type ImportSettings } from './importPlan';
@@ -219,6 +218,5 @@ async function writeDefinition(run: NodeRun, operation: 'create' | 'update', wri
 	const description = (await run.api.describe('/custom-fields'))?.[operation];
 	if (!description) throw new Error('The CRM does not describe how custom fields are created. Create them first, or turn off Create What Is Missing.');
 	if (operation === 'update') protectVersions(run, description, [{ version: write.version }]);
-	const numbers = numbersOfCreation('field', JSON.stringify([write.path, write.body]));
-	await sendAlone(run, description, write, numbers);
+	await sendAlone(run, description, write, forSeveral('field', JSON.stringify([write.path, write.body])));
 }

@@ -20,8 +20,8 @@ import { chosenOption } from '../parameters/properties';
 import { foldedText } from '../values/foldedText';
 import { parsePreview, parseText } from '../values/parsers';
 import { chosenMatchField, fieldToMatchOn, requireMatchField } from '../writing/requireWrite';
-import { numbersOfCreation, RecordCreator, stageNamed, valuesNamed } from '../writing/recordCreator';
-import { sendAlone } from '../writing/sendAlone';
+import { RecordCreator, stageNamed, valuesNamed } from '../writing/recordCreator';
+import { forSeveral, sendAlone } from '../writing/sendAlone';
 import { protectVersions, versionOf } from '../writing/versions';
 
 interface FileToImport {
@@ -242,7 +242,7 @@ class ImportCreator extends RecordCreator implements MissingTargets {
 		const body = { stages: [...(record.stages as IDataObject[]), stage] };
 		protectVersions(run, update, [record]);
 		const write: Write = { collection, id, path, body, version: versionOf(record) };
-		const written = await sendAlone(run, update, write, numbersOfCreation('stage', `${id} ${foldedText(name)}`));
+		const written = await sendAlone(run, update, write, forSeveral('stage', `${id} ${foldedText(name)}`));
 		this.add('stages', title);
 		return stageIn(written.record);
 	};

@@ -32,7 +32,7 @@ export const sendRequest: Operation = {
 			if (declared?.refusal !== undefined) throw new Error(declared.refusal);
 			// The effect of a PATCH of an arbitrary path is unknown: it may add to a value.
 			if (request.method === 'PATCH') request.isRepeatable = false;
-			return resultOf((await sendUnderKey(run, declared ?? {}, request, { keyNumbers: [item] })).body);
+			return resultOf((await sendUnderKey(run, declared ?? {}, request, { keyParts: [item] })).body);
 		});
 	},
 };

@@ -102,7 +102,7 @@ export async function readUndoFields(run: NodeRun, { collection, template }: Eve
 	const description = await run.api.describe(template);
 	const custom = await customFieldsIfAny(run.api, collection, description?.update?.fields ?? []);
 	const { idempotencyHeader, idempotencyKey: limits = {} } = description?.create ?? {};
-	const canMark = takesKeys(run, idempotencyHeader) && originOfKey(idempotencyKey({ ...run.identity, keyNumbers: [0] }, limits)) !== undefined;
+	const canMark = takesKeys(run, idempotencyHeader) && originOfKey(idempotencyKey({ ...run.identity, keyParts: [0] }, limits)) !== undefined;
 	return new UndoFields(description, custom?.fields ?? [], canMark);
 }
 

@@ -25,17 +25,17 @@ export interface StartedJob {
  * Starts a job under an idempotency key, by which a later attempt of this run finds it again.
  *
  * @param lines JSON texts
- * @param keyNumbers distinguishes the job from others of this run
+ * @param keyParts distinguishes the job from others of this run
  * @throws NodeApiError if the service refuses the job; Error in the user's words if its response has no id
  */
 export async function startBackgroundJob(
 	run: NodeRun,
 	description: JobDescription,
 	{ query, lines }: { query: Query; lines?: string[] },
-	keyNumbers: number[],
+	keyParts: number[],
 ): Promise<StartedJob> {
 	const { path } = description;
-	const { body, isReplayed } = await sendUnderKey(run, description, { method: 'POST', path, query, lines }, { keyNumbers });
+	const { body, isReplayed } = await sendUnderKey(run, description, { method: 'POST', path, query, lines }, { keyParts });
 	const id = idText(recordIn(body, path)?.id);
 	if (id !== undefined) return { ...startedJob(description, id), isReplayed };
 	throw new Error('The CRM started a job but returned no job ID. Check its jobs before you run this again.');

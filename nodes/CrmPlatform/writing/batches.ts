@@ -152,11 +152,10 @@ async function sendBatch(run: NodeRun, description: WriteDescription, writes: It
 		...(id !== undefined && { id }),
 		...(version !== undefined && batch.takesVersion && { version }),
 	}));
-	// No item has a negative number.
-	const keyNumbers = [...writes.map(({ item }) => item), ...(replays > 0 ? [-replays] : [])];
+	const keyParts = [...writes.map(({ item }) => item), ...(replays > 0 ? ['again', replays] : [])];
 	const areRepeatable = writes.every(({ write: { id } }) => id !== undefined);
 	const post: ApiRequest = { method: 'POST', path: collection + batch.path, body: { [batch.items]: bodies }, query };
-	const response = await sendUnderKey(run, batch, post, { keyNumbers, isAddition: creates === 'addition' }, areRepeatable);
+	const response = await sendUnderKey(run, batch, post, { keyParts, isAddition: creates === 'addition' }, areRepeatable);
 	const results = batchAnswers(response, bodies, areNew).map((answer, i): Written | Error => {
 		if ('problem' in answer) return run.api.failure(answer.problem);
 		const record = writtenRecord(run, description, writes[i]!.write.id, answer);

@@ -4,14 +4,13 @@ import { collectionName, encodedPath, type Collection } from '../api/http/path';
 import type { WriteDescription } from '../api/openapi/writing';
 import { findRecord } from '../api/record';
 import { isCertainlyUnwritten } from '../api/refusals';
-import { keyDigest } from '../base/digest';
 import { getOrCreate } from '../base/maps';
 import { parseName } from '../lookUp/names';
 import { partsIn, readPartsOnce } from '../lookUp/parts';
 import { mayCreate, storedParameter } from '../mapping/locator';
 import type { NodeRun } from '../model';
 import { foldedText, normalizedName, unaccentedText } from '../values/foldedText';
-import { creationOfRecord, hasWriteOncePer, sendAlone, takesKeys } from './sendAlone';
+import { forSeveral, hasWriteOncePer, sendAlone, takesKeys } from './sendAlone';
 
 /**
  * The mode *By Name, Created If None* of *Linked Records*.
@@ -134,15 +133,11 @@ export function stageNamed(name: string): { name: string; kind: string } {
 	return { name, kind: kind ?? 'open' };
 }
 
-/** What the key of a write has in place of its items if it creates what several of them name: no item has these numbers. */
-export const numbersOfCreation = (of: 'record' | 'field' | 'stage' | 'recordAgain', text: string): number[] =>
-	[0, { record: creationOfRecord, field: -2, stage: -3, recordAgain: -4 }[of], keyDigest(text)];
-
 /** Creates a record that has only a name, under a key by which a repeated attempt does not create it again. */
 async function createNamed(run: NodeRun, description: WriteDescription, collection: Collection, values: NamedValues) {
 	const send = async (of: 'record' | 'recordAgain') => {
-		const numbers = numbersOfCreation(of, `${collectionName(collection)} ${identityOf(values)}`);
-		return await sendAlone(run, description, { collection, path: collection, body: values }, numbers);
+		const keyParts = forSeveral(of, `${collectionName(collection)} ${identityOf(values)}`);
+		return await sendAlone(run, description, { collection, path: collection, body: values }, keyParts);
 	};
 	const { record, isReplayed } = await send('record');
 	// With Write Once Per, another execution may have created it, and somebody may have deleted it since.

@@ -33,11 +33,11 @@ export interface Written {
  * Sends one write under an idempotency key and under the version that was read, if the service takes them. A service that
  * replaces whole records gets the whole record.
  *
- * @param keyNumbers as in `WriteInRun`
+ * @param keyParts as in `WriteInRun`
  * @throws NodeApiError if the service refuses the write, or does not return the record; Error in the user's words if it
  * returns anything else
  */
-export async function sendAlone(run: NodeRun, description: WriteDescription, write: Write, keyNumbers: number[]): Promise<Written> {
+export async function sendAlone(run: NodeRun, description: WriteDescription, write: Write, keyParts: WriteInRun['keyParts']): Promise<Written> {
 	const { id, path, query, version, body: changes, creates, keySubject } = write;
 	const { method, takesIfMatch, sends } = description;
 	const isReplaced = sends !== undefined && id !== undefined && changes !== undefined;
@@ -51,7 +51,7 @@ export async function sendAlone(run: NodeRun, description: WriteDescription, wri
 	const request: ApiRequest = { method, path, headers, query, body: replacement?.record ?? changes };
 	// Repeated, it may create another record while the first attempt still runs.
 	if (creates === 'ifNoneMatches') request.isRepeatable = false;
-	const sent = await sendUnderKey(run, description, request, { keyNumbers, isAddition: creates === 'addition', keySubject }).catch((error: Error) => error);
+	const sent = await sendUnderKey(run, description, request, { keyParts, isAddition: creates === 'addition', keySubject }).catch((error: Error) => error);
 	// Another execution may have created the record with these values, which is now found by its name.
 	const current = method === 'PATCH' && hasWriteOncePer(run) && isReusedKey(sent) ? await findRecord(run.api, path) : undefined;
 	const isWritten = current !== undefined && new RecordComparison(description.fields).difference(current, changes ?? {}).changes.length === 0;
@@ -145,8 +145,8 @@ export function writtenRecord(
 	return id === undefined || hasId ? record ?? {} : { id, ...record };
 }
 
-/** In `numbersOfCreation`. */
-export const creationOfRecord = -1;
+/** The key parts of a write that creates what several items name: it belongs to none of them. */
+export const forSeveral = (created: 'record' | 'recordAgain' | 'field' | 'stage', text: string): WriteInRun['keyParts'] => [created, text];
 
 /**
  * Sends a request that writes, under an idempotency key if the service declares a header for it.
@@ -172,11 +172,10 @@ export async function sendUnderKey(
 			+ 'Remove the option to write without this protection.',
 		);
 	}
-	const [item = 0, ...others] = write.keyNumbers;
-	// What several items name belongs to none of them: a record belongs to its name, and all else to the run.
-	const [creation = 0] = others;
-	const key = isOncePer && creation >= creationOfRecord
-		? valueKey(identity, [creation === creationOfRecord ? 'name' : writeOncePer(run, item), ...others].join('/'), format)
+	const [first = 0, ...others] = write.keyParts;
+	// Of what several items name, a record belongs to its name, and all else to the run.
+	const key = isOncePer && (typeof first === 'number' || first === 'record')
+		? valueKey(identity, [typeof first === 'number' ? writeOncePer(run, first) : first, ...others].join('/'), format)
 		: idempotencyKey({ ...identity, ...write }, format);
 	rememberWrite(run);
 	if (!isRepeatable) warnOfRetries(run, isKeyed, isOncePer);

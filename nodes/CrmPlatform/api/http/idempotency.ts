@@ -24,8 +24,8 @@ export interface RunIdentity {
 
 /** Distinguishes a write from the others of its run. */
 export interface WriteInRun {
-	/** Indexes of the input items; or of one item, followed by numbers that distinguish its writes. */
-	keyNumbers: readonly number[];
+	/** Indexes of the input items; of one item, followed by what distinguishes its writes; or what it creates for several (`forSeveral`). */
+	keyParts: ReadonlyArray<number | string>;
 	/** Whether it creates what the next attempt finds and changes, which is another write. */
 	isAddition?: boolean | undefined;
 	/** Id of the deletion that the write undoes, or `deletionByMerge`, if any. It identifies the write in any run. */
@@ -67,8 +67,8 @@ export interface KeyOrigin {
  * @returns at most 255 characters, beginning with the origin if the format has room for it
  */
 export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}): string {
-	const { instance, workflow, execution, started, node, runKey, keyNumbers, isAddition, keySubject } = identity;
-	const write = [instance, workflow, execution, started, node, runKey, keyNumbers, ...(isAddition ? ['addition'] : [])];
+	const { instance, workflow, execution, started, node, runKey, keyParts, isAddition, keySubject } = identity;
+	const write = [instance, workflow, execution, started, node, runKey, keyParts, ...(isAddition ? ['addition'] : [])];
 	const hash = hashOf(keySubject === undefined ? write : ['undo', keySubject]);
 	return keyOf(identity, hash, format);
 }
