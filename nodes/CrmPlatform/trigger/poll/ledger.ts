@@ -122,6 +122,15 @@ export const withEffect = ({ effects = [], ...ledger }: Decided, effect: LedgerE
 
 export const withReport = (ledger: Decided, report: Report): Decided => withEffect(ledger, { do: 'report', report });
 
+/** Closes a group that starts nothing further. @param why with the punctuation before it */
+export function setAside(ledger: Decided, entry: LedgerEntry, why: string, advice: string): Decided {
+	const ids = memberIds(entry.group);
+	return withReport(closeGroup(ledger, entry), {
+		message: `${membersWere(memberNoun(entry.group), ids)} set aside${why}`,
+		description: `The trigger continues with the others. ${advice} (${ids.join(', ')}).`,
+	});
+}
+
 /** Why some events or records of a group could not be read. */
 interface LoadFailure {
 	ids: string[];
@@ -158,8 +167,15 @@ function startReadable(ledger: Decided, entry: LedgerEntry, { items, failures }:
 	const readable = memberIds(group).filter((id) => !unreadable.flat().includes(id));
 	const isRefused = failures.every(({ isFinal }) => isFinal);
 	const mayExist = group.possibleExecution !== undefined;
-	if (isRefused && readable.length === 0 && !mayExist) return withReport(closeGroup(ledger, entry), refusedReport(group, failures));
-	if (isRefused && mayExist && entry.unanswered >= maxUnanswered) return withReport(closeGroup(ledger, entry), unansweredReport(group, failures));
+	const { message } = failures[0]!.error;
+	if (isRefused && readable.length === 0 && !mayExist) {
+		const why = ` and started no ${group.attempt > 1 ? 'further ' : ''}execution: ${message}`;
+		return setAside(ledger, entry, why, 'Check what the credential may read, then handle the records yourself');
+	}
+	if (isRefused && mayExist && entry.unanswered >= maxUnanswered) {
+		const why = `, and n8n has not said whether it had started an execution: ${message}`;
+		return setAside(ledger, entry, why, 'Look for the execution in the list; if there is none, handle them yourself');
+	}
 	const mustWait = readable.length === 0 || mayExist;
 	const isNews = (mustWait || !isRefused) && !ledger.isOutageReported && !entry.isUnreadReported;
 	const noted = isNews ? withReport({ ...ledger, isOutageReported: true }, unreadReport(group, failures)) : ledger;
@@ -234,24 +250,6 @@ function unreadReport(group: Group, failures: LoadFailure[]): Report {
 	return {
 		message: `${membersText(memberNoun(group), ids)} could not be read yet: ${failures[0]!.error.message}`,
 		description: `The trigger tries again, and meanwhile continues with the others (${ids.join(', ')}).`,
-	};
-}
-
-/** Events or records are set aside because the service does not return them. */
-function refusedReport(group: Group, failures: LoadFailure[]): Report {
-	const ids = failures.flatMap((failure) => failure.ids);
-	return {
-		message: `${membersWere(memberNoun(group), ids)} set aside and started no ${group.attempt > 1 ? 'further ' : ''}execution: ${failures[0]!.error.message}`,
-		description: `The trigger continues with the others. Check what the credential may read, then handle the records yourself (${ids.join(', ')}).`,
-	};
-}
-
-/** Events or records that the service does not return are set aside with their group, although it may have been started. */
-function unansweredReport(group: Group, failures: LoadFailure[]): Report {
-	const ids = memberIds(group);
-	return {
-		message: `${membersWere(memberNoun(group), ids)} set aside, and n8n has not said whether it had started an execution: ${failures[0]!.error.message}`,
-		description: `The trigger continues with the others. Look for the execution in the list; if there is none, handle them yourself (${ids.join(', ')}).`,
 	};
 }
 

@@ -2,10 +2,10 @@ import type { Report } from '../triggerContext';
 import type { ExecutionEnd, Existence, Outcome } from './n8nExecutions';
 import {
 	type AwaitedExecution, closeGroup, type Decided, delayAfter, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEntry, replaceEntry,
-	withEffect, withReport,
+	setAside, withEffect, withReport,
 } from './ledger';
 import type { PollOptions } from './pollSettings';
-import { type Group, memberIds, memberNoun, membersText, membersWere } from './position';
+import { type Group, memberIds, memberNoun, membersText } from './position';
 
 /** What decides beside the ledger and what has happened. */
 export interface Rules extends Pick<PollOptions, 'doneWhen' | 'attempts' | 'afterCrash'> {
@@ -49,18 +49,16 @@ function conclude(ledger: Decided, entry: LedgerEntry, outcome: Outcome, { now, 
 		// Its database may be away.
 		return withEffect(replaceEntry(ledger, entry, next), { do: 'ask', group, mayProbe: false });
 	}
-	const closed = closeGroup(ledger, entry);
-	const setAside = withReport(closed, setAsideReport(group, outcome));
 	if (outcome === 'ended before its first node') {
-		if (unbegun + 1 >= maxUnbegun) return setAside;
+		if (unbegun + 1 >= maxUnbegun) return setAsideAfter(ledger, entry, outcome);
 		// Its key is used up although no execution ran.
 		const next: Group = { ...group, unbegun: unbegun + 1, possibleExecution: undefined };
 		return replaceEntry(ledger, entry, entryOf(next, { due: now + delayAfter(unbegun + 1) }));
 	}
 	const isEarlier = outcome === 'unknown' && execution?.isEarlier === true;
-	if (isEarlier || doneWhen !== 'succeeded' || outcome === 'succeeded') return closed;
+	if (isEarlier || doneWhen !== 'succeeded' || outcome === 'succeeded') return closeGroup(ledger, entry);
 	// An execution that may have succeeded is not repeated.
-	if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return setAside;
+	if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return setAsideAfter(ledger, entry, outcome);
 	const next: Group = { ...group, attempt: attempt + 1, possibleExecution: undefined };
 	return replaceEntry(ledger, entry, entryOf(next, { due: now + (outcome === 'unknown' ? 0 : delayAfter(attempt)) }));
 }
@@ -186,17 +184,16 @@ export function afterAnswer(ledger: Ledger, name: string, existence: Existence, 
 	if (existence === 'no answer') return replaceEntry(ledger, entry, { ...entry, unanswered: entry.unanswered + 1 });
 	if (existence === 'no') {
 		const denials = entry.denials + 1;
-		if (denials >= maxUnbegun) return withReport(closeGroup(ledger, entry), setAsideReport(group, 'rejected by n8n'));
+		if (denials >= maxUnbegun) return setAsideAfter(ledger, entry, 'rejected by n8n');
 		return replaceEntry(ledger, entry, { ...entry, group: { ...group, possibleExecution: undefined }, execution: undefined, denials });
 	}
 	if (execution) return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
 	return group.possibleExecution === 'earlier' ? closeGroup(ledger, entry) : conclude(ledger, entry, 'unknown', rules);
 }
 
-/** A group is set aside after its last execution. */
-function setAsideReport(group: Group, outcome: Outcome): Report {
-	const { attempt, unbegun } = group;
-	const ids = memberIds(group);
+/** Sets a group aside after its last execution. */
+function setAsideAfter(ledger: Decided, entry: LedgerEntry, outcome: Outcome): Decided {
+	const { attempt, unbegun } = entry.group;
 	const retry = 'Find the failed executions in the list, and retry the last one once its cause is fixed';
 	const reasons: Partial<Record<Outcome, [why: string, advice: string]>> = {
 		unknown: ['n8n stopped during the execution, so its outcome is unknown', 'Check what the execution has done, and retry it if it has not finished'],
@@ -204,10 +201,7 @@ function setAsideReport(group: Group, outcome: Outcome): Report {
 		'ended before its first node': [`n8n ended ${unbegun + 1} executions before they began`, retry],
 	};
 	const [why, advice] = reasons[outcome] ?? [attempt === 1 ? 'the execution failed' : `${attempt} executions failed`, retry];
-	return {
-		message: `${membersWere(memberNoun(group), ids)} set aside: ${why}`,
-		description: `The trigger continues with the others. ${advice} (${ids.join(', ')}).`,
-	};
+	return setAside(ledger, entry, `: ${why}`, advice);
 }
 
 /** An execution has begun, and n8n does not report its end. */
