@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 
 import { Webhook } from 'standardwebhooks';
 
-import { DeliveryMemory, type DeliveryResponse } from '../../../nodes/CrmPlatform/trigger/webhook/receive';
+import { type DeliveryResponse, noteDelivery } from '../../../nodes/CrmPlatform/trigger/webhook/receive';
 import { explainForged } from '../../../nodes/CrmPlatform/trigger/webhook/signature';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -100,22 +100,20 @@ class Pending extends EventEmitter implements DeliveryResponse {
 }
 
 test('a retry of a sender that stopped waiting is held back until n8n has responded', () => {
-	const deliveries = new DeliveryMemory();
 	const answer = new Pending();
-	deliveries.take('a', answer);
+	noteDelivery('a', answer);
 	answer.emit('close');
-	expect(deliveries.take('a', new Pending())).toBe('under way');
+	expect(noteDelivery('a', new Pending())).toBe('under way');
 	answer.give(200);
-	expect(deliveries.take('a', new Pending())).toBe('known');
+	expect(noteDelivery('a', new Pending())).toBe('known');
 });
 
 test('memory is bounded: the oldest are forgotten', () => {
-	const deliveries = new DeliveryMemory();
 	for (let i = 0; i <= 20_000; i++) {
 		const answer = new Pending();
-		deliveries.take(`${i}`, answer);
+		noteDelivery(`${i}`, answer);
 		answer.give(200);
 	}
-	expect(deliveries.take('1', new Pending())).toBe('known');
-	expect(deliveries.take('0', new Pending())).toBe('new');
+	expect(noteDelivery('1', new Pending())).toBe('known');
+	expect(noteDelivery('0', new Pending())).toBe('new');
 });

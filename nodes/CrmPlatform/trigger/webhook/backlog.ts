@@ -15,7 +15,7 @@ import {
 
 /**
  * Overlap (ms) of a recovery: a service may show events late, or answer from a replica that is some seconds
- * behind. Events already delivered in it arrive again; `DeliveryMemory` drops them unless n8n was restarted.
+ * behind. Events already delivered in it arrive again; `noteDelivery` recognizes them unless n8n was restarted.
  */
 const recoveryOverlap = 60_000;
 

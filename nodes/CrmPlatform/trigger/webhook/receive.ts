@@ -25,38 +25,33 @@ export interface DeliveryResponse {
 const capacity = 20_000;
 
 /**
- * Deduplicates deliveries within this process. n8n does not store what a webhook writes while it starts a
- * workflow, so the memory is lost at a restart and unknown to other processes of n8n.
+ * The latest answer for each event: its status, or the open connection until that has been sent. n8n does not store what a
+ * webhook writes while it starts a workflow, so this is lost at a restart and unknown to other processes of n8n.
  */
-export class DeliveryMemory {
-	/** The latest answer for each event: its status, or the open connection until that has been sent. */
-	private readonly answers = new RecentMap<string, Pick<DeliveryResponse, 'statusCode' | 'writableEnded'>>(capacity);
+let answers = new RecentMap<string, Pick<DeliveryResponse, 'statusCode' | 'writableEnded'>>(capacity);
 
-	/**
-	 * Registers a delivery. A delivery that n8n answered with an error started nothing, so it counts as new.
-	 *
-	 * @param key a key of the event and of the trigger that it is for
-	 * @returns `under way` while the previous delivery of the event is still unanswered
-	 */
-	take(key: string, answer: DeliveryResponse): 'new' | 'under way' | 'known' {
-		const previous = this.answers.get(key);
-		if (previous && !previous.writableEnded) return 'under way';
-		if (previous && previous.statusCode < 400) return 'known';
-		this.answers.set(key, answer);
-		answer.once('close', () => {
-			const { statusCode, writableEnded } = answer;
-			// If the connection was closed before it was answered, the sender gave up, and n8n may still be starting the workflow.
-			if (writableEnded && this.answers.get(key) === answer) this.answers.set(key, { statusCode, writableEnded });
-		});
-		return 'new';
-	}
+/** Clears the memory of this process, as a restart would. */
+export function forgetDeliveries(): void {
+	answers = new RecentMap(capacity);
 }
 
-let deliveries = new DeliveryMemory();
-
-/** Clears the memory of accepted deliveries, as a restart would. */
-export function forgetDeliveries(): void {
-	deliveries = new DeliveryMemory();
+/**
+ * Registers a delivery. A delivery that n8n answered with an error started nothing, so it counts as new.
+ *
+ * @param key a key of the event and of the trigger that it is for
+ * @returns `under way` while the previous delivery of the event is still unanswered
+ */
+export function noteDelivery(key: string, answer: DeliveryResponse): 'new' | 'under way' | 'known' {
+	const previous = answers.get(key);
+	if (previous && !previous.writableEnded) return 'under way';
+	if (previous && previous.statusCode < 400) return 'known';
+	answers.set(key, answer);
+	answer.once('close', () => {
+		const { statusCode, writableEnded } = answer;
+		// If the connection was closed before it was answered, the sender gave up, and n8n may still be starting the workflow.
+		if (writableEnded && answers.get(key) === answer) answers.set(key, { statusCode, writableEnded });
+	});
+	return 'new';
 }
 
 /**
@@ -85,7 +80,7 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	if (ignoredBecause !== undefined) return answer(acceptedStatus, ignoredBecause);
 	// A test run ends with one event; the next test run may get the same one.
 	if (!isTest(n8n)) {
-		const deliveryState = deliveries.take(`${triggerKey(n8n)} ${eventIdentity(event)}`, response);
+		const deliveryState = noteDelivery(`${triggerKey(n8n)} ${eventIdentity(event)}`, response);
 		if (deliveryState === 'known') return answer(acceptedStatus, 'This event has already started the workflow');
 		if (deliveryState === 'under way') return answer(503, 'This event is being processed');
 	}
