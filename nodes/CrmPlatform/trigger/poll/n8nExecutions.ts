@@ -1,7 +1,8 @@
 import { ExecutionCancelledError, type IDataObject, type IExecuteResponsePromiseData, type IRun, type ITriggerFunctions } from 'n8n-workflow';
 
-import { type Clock, within } from '../../base/clock';
+import { within } from '../../base/clock';
 import { emitUnwritable } from '../storedState';
+import type { PublishedTrigger } from './pollSettings';
 import type { Group } from './position';
 
 /** A key that is unique in the n8n instance, and new for each attempt, and after an execution that ended before its first node. */
@@ -9,10 +10,7 @@ function executionKey(n8n: ITriggerFunctions, { name, attempt, unbegun }: Group)
 	return `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${name}:${attempt + unbegun}`;
 }
 
-interface Context {
-	n8n: ITriggerFunctions;
-	clock: Clock;
-}
+type Context = Pick<PublishedTrigger, 'n8n' | 'clock'>;
 
 /** Milliseconds to wait for n8n's answer. */
 const answerTimeout = 3_000;

@@ -151,8 +151,9 @@ export class Poller {
 	}
 
 	/** Continues with a ledger, and does what was decided. */
-	private follow(decided: Decided): void {
-		for (const effect of this.progress.follow(decided)) {
+	private follow({ effects = [], ...ledger }: Decided): void {
+		this.progress.ledger = ledger;
+		for (const effect of effects) {
 			if (effect.do === 'start') void this.start(effect);
 			else if (effect.do === 'ask') void this.ask(effect.group, effect.mayProbe);
 			else if (effect.do === 'probe') void this.probe(effect.startNumber);
@@ -231,12 +232,6 @@ export class Progress {
 		if (now - this.storedAt <= maxTimeUnstored) return;
 		this.storedAt = now;
 		this.storedGroups = undefined;
-	}
-
-	/** Continues with a ledger. @returns what was decided beside */
-	follow({ effects = [], ...ledger }: Decided): LedgerEffect[] {
-		this.ledger = ledger;
-		return effects;
 	}
 
 	/** Has n8n store it without starting anything, unless n8n has. */

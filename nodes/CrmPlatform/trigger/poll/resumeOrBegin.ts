@@ -32,7 +32,9 @@ export async function resumeOrBegin(trigger: PublishedTrigger, log: EventLog, st
 	const isSameAccount = stored !== undefined && [account, ''].includes(stored.account);
 	if (isSameAccount && stored.beginning === entered.beginning) {
 		await reportMissing(trigger, log, stored, newest);
-		return resume({ ...stored, account }, newest, entered, isRestart);
+		const { choice, scopeIdentity, filters } = entered;
+		const backfill = stored.backfill && resumeBackfill(stored.backfill, scopeIdentity, isRestart);
+		return { ...stored, account, choice, filters, replaced: replacedChoices(stored, newest, choice, isRestart), backfill };
 	}
 	// Only a publish changes the beginning. Otherwise, the position was lost, or is older than the last publish.
 	const isLost = isRestart && stored?.beginning !== entered.beginning;
@@ -50,14 +52,6 @@ function enteredIn({ events: { events, filter }, scope, beginning, since }: Poll
 	const { path, filters } = scope;
 	return { choice, beginning: beginningWithRecords(path), since: '', scopeIdentity: JSON.stringify([path, filters.queries]), filters };
 }
-
-const resume = (stored: Position, newest: Newest | undefined, { choice, scopeIdentity, filters }: Entered, isRestart: boolean): Position => ({
-	...stored,
-	choice,
-	filters,
-	replaced: replacedChoices(stored, newest, choice, isRestart),
-	backfill: stored.backfill && resumeBackfill(stored.backfill, scopeIdentity, isRestart),
-});
 
 /** Events up to the newest one still follow the choice that was stored. */
 function replacedChoices(stored: Position, newest: Newest | undefined, choice: Choice, isRestart: boolean): Position['replaced'] {
