@@ -166,16 +166,6 @@ test('records that a workflow has written do not start it again', async () => {
 	expect(n8n.ids().slice(before)).toEqual([id]);
 });
 
-test('a delivery about the workflow’s own change starts nothing', async () => {
-	const trigger = await openWebhookTrigger({ events: ['contact.*'], filters: { ignore: ['workflow'] } });
-	await writeInWorkflow();
-	await writeOutside();
-	await until(() => trigger.answers.length >= 5);
-	expect(trigger.answers).toEqual(Array(5).fill(202));
-	expect(trigger.started).toHaveLength(1);
-	expect(isOutside(trigger.started[0]!)).toBe(true);
-});
-
 const addNames = { options: { addNames: true } };
 
 let company: IDataObject;

@@ -1,10 +1,7 @@
 import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
-import { SimulatedClock } from '../../../bench/scale/clock.ts';
-import { choiceOf, now, type PollStep, type PollHistory } from './poll-model/poll-histories.ts';
-import { PollModelN8n } from './poll-model/poll-n8n.ts';
+import type { PollHistory, PollStep } from './poll-model/poll-histories.ts';
 import { playPollHistory } from './poll-model/play-poll-history.ts';
 import { brokenPollPromises } from './poll-model/poll-promises.ts';
-import { PollModelService } from './poll-model/poll-service.ts';
 import { quick, pollWorld } from './poll-model/poll-world.ts';
 
 afterEach(forgetPollers);
@@ -212,11 +209,8 @@ test('two publishes, one of each of two triggers, and a kill repeat no success',
 });
 
 test('fifty idle triggers look together, 240 times an hour, and send nothing else', async () => {
-	const clock = new SimulatedClock();
-	const service = new PollModelService(clock);
-	const n8n = new PollModelN8n(clock, service);
-	service.happen('a.x', 'r0');
-	for (let i = 0; i < 50; i++) await n8n.publish(`trigger ${i}`, choiceOf(succeeding, ['a.x'], now));
+	const { clock, service, n8n, choose } = await pollWorld();
+	for (let i = 0; i < 50; i++) await n8n.publish(`trigger ${i}`, choose());
 	await clock.advance(10 * 60_000);
 	const looks = jest.spyOn(service.log, 'newest');
 	const reads = jest.spyOn(service.log, 'after');
