@@ -3,7 +3,7 @@ import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { type CrmEvent, statesOf } from '../../../nodes/CrmPlatform/log/crmEvent';
 import { groupOfEvents, groupOfRecords } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { entryOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
-import { GroupLoader } from '../../../nodes/CrmPlatform/trigger/poll/loading';
+import { groupLoader } from '../../../nodes/CrmPlatform/trigger/poll/loading';
 import type { Access, PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import { RecordBehindError, type RecordReader } from '../../../nodes/CrmPlatform/trigger/poll/records';
 import { httpError } from '../../http/http-error.ts';
@@ -28,9 +28,9 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	const group = groupOfEvents(events, { beginning: '' });
 	const access = { api: { send, describeEvents } as unknown as Connection, log: service.log } as Access;
 	const output = { content: 'current', receiver: { instance: 'i', workflow: 'w' }, names: 'none' } as const;
-	const loaderWith = (more: Access) => new GroupLoader(more, { clock, settings: { events: { output } } } as unknown as PublishedTrigger);
+	const loaderWith = (more: Access) => groupLoader(more, { clock, settings: { events: { output } } } as unknown as PublishedTrigger);
 	const loader = loaderWith(access);
-	const load = async () => await loader.load(entryOf(group));
+	const load = async () => await loader(entryOf(group));
 	return { clock, group, events, access, reads, connections, load, loaderWith };
 }
 
@@ -97,7 +97,7 @@ test.each([
 	const loader = loaderWith({ ...access, records: { changed, scope: {} } as unknown as RecordReader });
 	const failures = [{ ids: ['e1', 'e2'], error, isFinal }];
 	const entry = entryOf({ ...group, beginning: 'records /people' }, { failedReadings: failed });
-	expect(await loader.load(entry)).toEqual({ items: [], failures });
+	expect(await loader(entry)).toEqual({ items: [], failures });
 	expect(changed).toHaveBeenCalledWith([expect.anything(), expect.anything()], mayBeBehind, expect.any(Function));
 });
 
@@ -105,7 +105,7 @@ test('pending records that the CRM no longer lists are read again and reported, 
 	const { access, loaderWith } = await groupOf(1, 0);
 	const group = groupOfRecords([{ id: 1 }, { id: 2 }], { account: '', beginning: 'records /people', begun: '' });
 	const records = { existing: async () => await Promise.resolve([{ id: 2 }]), scope: {} } as unknown as RecordReader;
-	const { items, failures } = await loaderWith({ ...access, records }).load(entryOf(group));
+	const { items, failures } = await loaderWith({ ...access, records })(entryOf(group));
 	expect([items, failures]).toEqual([[{ id: 2 }], [expect.objectContaining({ ids: ['1'], isFinal: true })]]);
 });
 

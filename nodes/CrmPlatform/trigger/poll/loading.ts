@@ -1,6 +1,5 @@
 import { type IDataObject, NodeApiError } from 'n8n-workflow';
 
-import type { Connection } from '../../api/connection';
 import { isTransient } from '../../api/http/retry';
 import { unauthorized } from '../../api/http/statuses';
 import { inParallel } from '../../api/inParallel';
@@ -20,48 +19,31 @@ const maxNameAge = 60_000;
 /** Number of reads that may return records older than their events; they take longer than a replica may lag. */
 const maxBehind = 2;
 
-/** Reads the items of groups with one credential, even if the user has chosen another beginning since. */
-export class GroupLoader {
-	private readonly access: Access;
-	private readonly trigger: PublishedTrigger;
-	/** A copy of the connection: each remembers the names of records, which may change. */
-	private connection: Connection;
-	/** When the copy was made (Unix epoch ms). */
-	private copiedAt = -Infinity;
-
-	constructor(access: Access, trigger: PublishedTrigger) {
-		this.access = access;
-		this.trigger = trigger;
-		this.connection = access.api;
-	}
-
-	async load(entry: LedgerEntry): Promise<GroupItems> {
-		const { access: { api, records }, trigger: { clock, settings: { events: { output } } } } = this;
-		if (clock.now() - this.copiedAt > maxNameAge) {
-			this.connection = { ...api };
-			this.copiedAt = clock.now();
-		}
-		const { group, input } = entry;
-		// Changes since the backfill has read the records are reported by later events.
-		const parts = memberNoun(group) === 'records' ? await recordsOf(group, input ?? records!.existing(memberIds(group))) : await this.ofEvents(entry);
-		return {
-			items: await namedRecords(this.connection, parts.flatMap(({ items }) => items), output.names, records?.scope.template),
-			failures: parts.flatMap(({ failures }) => failures),
-		};
-	}
-
-	private async ofEvents({ group, input, failedReadings }: LedgerEntry): Promise<GroupItems[]> {
-		const { access: { log, records }, trigger: { settings: { events: { output } } } } = this;
+/** @returns reads the items of a group with one credential, even if the user has chosen another beginning since */
+export function groupLoader({ api, log, records }: Access, { n8n, clock, settings }: PublishedTrigger): (entry: LedgerEntry) => Promise<GroupItems> {
+	const { output } = settings.events;
+	/** A copy of the connection, made at this time (Unix epoch ms): each remembers the names of records, which may change. */
+	let [connection, copiedAt] = [api, -Infinity];
+	const ofEvents = async ({ group, input, failedReadings }: LedgerEntry): Promise<GroupItems[]> => {
 		const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
 		const failures = missing(group, events, 'the event log no longer has it');
-		const noteLeftOut = (leftOut: CrmEvent[]) =>
-			logLeftOut(this.trigger.n8n, leftOut.map(({ id }) => id), 'there is nothing to report about its record');
+		const noteLeftOut = (leftOut: CrmEvent[]) => logLeftOut(n8n, leftOut.map(({ id }) => id), 'there is nothing to report about its record');
 		const parts = needsRecords(group)
 			? [await itemsOrFailure(events.map(({ id }) => id), records!.changed(events, failedReadings < maxBehind, noteLeftOut))]
 			: await inParallel(events, async (event) =>
-				await itemsOrFailure([event.id], eventOutput(event, output, this.connection).then((item) => [item])));
+				await itemsOrFailure([event.id], eventOutput(event, output, connection).then((item) => [item])));
 		return [{ items: [], failures }, ...parts];
-	}
+	};
+	return async (entry) => {
+		if (clock.now() - copiedAt > maxNameAge) [connection, copiedAt] = [{ ...api }, clock.now()];
+		const { group, input } = entry;
+		// Changes since the backfill has read the records are reported by later events.
+		const parts = memberNoun(group) === 'records' ? await recordsOf(group, input ?? records!.existing(memberIds(group))) : await ofEvents(entry);
+		return {
+			items: await namedRecords(connection, parts.flatMap(({ items }) => items), output.names, records?.scope.template),
+			failures: parts.flatMap(({ failures }) => failures),
+		};
+	};
 }
 
 /** The items of records. One that was deleted has an event for that, but a list may also lag, or hide it from another credential. */

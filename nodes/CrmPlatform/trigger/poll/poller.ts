@@ -7,7 +7,7 @@ import { GroupReader, type GroupReading } from './groupReader';
 import {
 	abandonGroups, afterLoading, type Decided, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEffect, type LedgerEntry, nextDue, startable,
 } from './ledger';
-import { GroupLoader } from './loading';
+import { groupLoader } from './loading';
 import type { Access, PublishedTrigger } from './pollSettings';
 import { type Group, maxLag, type Position } from './position';
 import { resumeOrBegin } from './resumeOrBegin';
@@ -30,7 +30,7 @@ export class Poller {
 	private readonly trigger: PublishedTrigger;
 	/** They read with the credential that was last seen. */
 	private reader: GroupReader;
-	private loader: GroupLoader;
+	private load: ReturnType<typeof groupLoader>;
 	private isReading = false;
 	/** Aborted when the trigger is closed, or published again. */
 	private readonly closing = new AbortController();
@@ -45,7 +45,7 @@ export class Poller {
 		this.trigger = trigger;
 		this.progress = progress;
 		this.reader = new GroupReader(access, trigger);
-		this.loader = new GroupLoader(access, trigger);
+		this.load = groupLoader(access, trigger);
 	}
 
 	/** Starts nothing further; executions under way are still followed to their end. */
@@ -123,7 +123,7 @@ export class Poller {
 		if (!position) return;
 		progress.moveTo(position);
 		this.reader = new GroupReader(access, trigger);
-		this.loader = new GroupLoader(access, trigger);
+		this.load = groupLoader(access, trigger);
 	}
 
 	/** Starts every group that is due, in order, while there are free slots, and stores what has ended since the last start. */
@@ -140,7 +140,7 @@ export class Poller {
 			this.follow(abandonGroups(progress.ledger, progress.position));
 			const [next] = startable(progress.ledger.entries, now, doneWhen === 'ended');
 			if (!next || progress.ledger.entries.filter(isUnderWay).length >= atOnce) break;
-			const loaded = await this.unlessClosed(this.loader.load(next));
+			const loaded = await this.unlessClosed(this.load(next));
 			this.follow(afterLoading(progress.ledger, next.group.name, loaded, clock.now()));
 		}
 		progress.store();
