@@ -37,7 +37,7 @@ export type Input = CrmEvent[] | IDataObject[];
 /**
  * An entry of the ledger: an open group, and what this process knows about it.
  *
- * A start resets what counts readings and answers, and keeps `rejections` and `denials`; the next attempt resets these, too.
+ * A start resets what counts readings and answers, and keeps `rejections` and `absences`; the next attempt resets these, too.
  * `unbegun` is never reset: it is a part of the group, and of its key.
  */
 export interface LedgerEntry {
@@ -53,7 +53,7 @@ export interface LedgerEntry {
 	/** How often n8n has not started an execution of it: the next start waits longer. */
 	rejections: number;
 	/** How often n8n, whose database was thus available, has said that it has no execution of it. */
-	denials: number;
+	absences: number;
 	/** Whether the user knows that it cannot be read. */
 	isUnreadReported: boolean;
 	/** Absent while the group waits for a start. */
@@ -62,7 +62,7 @@ export interface LedgerEntry {
 
 /** The entry of a group that waits for a start. */
 export const entryOf = (group: Group, more: Partial<LedgerEntry> = {}): LedgerEntry =>
-	({ group, due: 0, failedReadings: 0, unanswered: 0, rejections: 0, denials: 0, isUnreadReported: false, ...more });
+	({ group, due: 0, failedReadings: 0, unanswered: 0, rejections: 0, absences: 0, isUnreadReported: false, ...more });
 
 /** Whether an execution of the group is under way, as far as is known. */
 export const isUnderWay = ({ execution }: LedgerEntry): boolean => execution !== undefined && execution.state !== 'lost';
@@ -195,8 +195,8 @@ function startGroup(ledger: Decided, entry: LedgerEntry, items: IDataObject[], n
 		firstStartNumber: entry.execution?.firstStartNumber ?? startNumber, lastStartNumber: startNumber,
 		isEarlier: group.possibleExecution === 'earlier', isSilenceReported: entry.execution?.isSilenceReported ?? false,
 	};
-	const { rejections, denials } = entry;
-	const started = entryOf({ ...group, possibleExecution: 'requested' }, { execution, rejections, denials });
+	const { rejections, absences } = entry;
+	const started = entryOf({ ...group, possibleExecution: 'requested' }, { execution, rejections, absences });
 	return withEffect(replaceEntry({ ...ledger, startCount: startNumber }, entry, started), { do: 'start', group, items, startNumber });
 }
 

@@ -45,7 +45,7 @@ function conclude(ledger: Decided, entry: LedgerEntry, outcome: Outcome, { now, 
 	if (outcome === 'rejected by n8n') {
 		const rejections = entry.rejections + 1;
 		const possibleExecution = execution?.isEarlier ? 'earlier' : group.possibleExecution;
-		const next = entryOf({ ...group, possibleExecution }, { due: now + delayAfter(rejections), rejections, denials: entry.denials });
+		const next = entryOf({ ...group, possibleExecution }, { due: now + delayAfter(rejections), rejections, absences: entry.absences });
 		// Its database may be away.
 		return withEffect(replaceEntry(ledger, entry, next), { do: 'ask', group, mayProbe: false });
 	}
@@ -183,9 +183,9 @@ export function afterAnswer(ledger: Ledger, name: string, existence: Existence, 
 	if (isOfEarlierAttempt || existence === 'no database') return ledger;
 	if (existence === 'no answer') return replaceEntry(ledger, entry, { ...entry, unanswered: entry.unanswered + 1 });
 	if (existence === 'no') {
-		const denials = entry.denials + 1;
-		if (denials >= maxUnbegun) return setAsideAfter(ledger, entry, 'rejected by n8n');
-		return replaceEntry(ledger, entry, { ...entry, group: { ...group, possibleExecution: undefined }, execution: undefined, denials });
+		const absences = entry.absences + 1;
+		if (absences >= maxUnbegun) return setAsideAfter(ledger, entry, 'rejected by n8n');
+		return replaceEntry(ledger, entry, { ...entry, group: { ...group, possibleExecution: undefined }, execution: undefined, absences });
 	}
 	if (execution) return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
 	return group.possibleExecution === 'earlier' ? closeGroup(ledger, entry) : conclude(ledger, entry, 'unknown', rules);
