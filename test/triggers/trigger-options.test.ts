@@ -236,13 +236,8 @@ describe('lists to choose from', () => {
 	});
 
 	test('custom objects have events like other resources', async () => {
-		const { status } = await sandbox.call('POST', '/v1/custom-objects', {
-			key: 'boats',
-			label_singular: 'Boat',
-			label_plural: 'Boats',
-			primary_field: 'name',
-		});
-		expect(status).toBe(201);
+		const label = { label_singular: 'Boat', label_plural: 'Boats' };
+		await sandbox.create('custom-objects', { key: 'boats', ...label, primary_field: 'name' });
 		const options = await picker(getEvents, setup());
 		const boats = options.filter(({ value }) => String(value).startsWith('custom.boats.'));
 		expect(boats.map(({ name, value }) => [name, value])).toEqual([

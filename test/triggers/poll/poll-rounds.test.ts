@@ -330,22 +330,6 @@ test('a shared answer is not too old and not another credential’s, and its fai
 	await fc.assert(property, randomRuns(200));
 }, 60_000);
 
-test('a trigger with a long interval neither takes its own answer for a new one, nor waits while there is more to read', async () => {
-	const { clock, service, n8n, choose, started } = await pollWorld();
-	const [hour, minute] = [3_600_000, 60_000];
-	const choice = { ...choose(), interval: hour };
-	choice.events.filter.equal.stage = ['lead'];
-	const data = (stage: string) => ({ object: { id: 'r2', stage }, previous: {}, changed: [] });
-	await clock.advance(hour - (clock.now() % hour) - 20 * minute);
-	await n8n.publish('one', choice);
-	await clock.advance(minute);
-	// More than one reading takes, and none passes the filter.
-	for (let i = 0; i < 10_001; i += 1) service.happen('a.x', 'r1', 0, undefined, data('customer'));
-	service.happen('a.x', 'r2', 0, undefined, data('lead'));
-	await clock.advance(25 * minute);
-	expect(started()).toHaveLength(1);
-}, 60_000);
-
 test('each trigger reports an outage itself, even if one has asked for all', async () => {
 	const { clock, service, n8n, choose } = await pollWorld();
 	for (const node of ['one', 'two']) await n8n.publish(node, choose());

@@ -11,14 +11,10 @@ import type { TestTrigger } from '../../support/webhook-trigger';
 const sandbox = useSandbox({ contacts: 0 });
 const start = useTriggers(sandbox);
 
-const create = async (path: string, body: IDataObject): Promise<IDataObject> => (await sandbox.call('POST', path, body)).body;
-const happen = async (last_name: string): Promise<IDataObject> => create('/v1/contacts', { last_name });
+const happen = async (last_name: string) => await sandbox.create('contacts', { last_name });
 const names = ({ started }: TestTrigger) =>
 	started.map(({ data }) => ((data as IDataObject).object as IDataObject).last_name);
-const subscriptionPath = async (): Promise<string> => {
-	const { body } = await sandbox.call('GET', '/v1/webhooks');
-	return `/v1/webhooks/${String((body.data as IDataObject[])[0]!.id)}`;
-};
+const subscriptionPath = async () => `/v1/webhooks/${(await sandbox.list('webhooks'))[0]!.id}`;
 
 test('a new record starts the workflow with the full event', async () => {
 	const trigger = await start({ events: ['contact.created'] });

@@ -35,7 +35,7 @@ class HistoryPlayer {
 	/** When n8n has its database again (Unix epoch ms). */
 	private databaseBack = 0;
 
-	private readonly timeSteps: Pick<Steps, 'wait' | 'kill' | 'databaseAway' | 'slow' | 'zone'> = {
+	private readonly steps: Steps = {
 		wait: async ({ ms }) => await this.clock.advance(ms),
 		kill: async ({ down }) => {
 			this.played.kills.push(this.clock.now());
@@ -58,9 +58,6 @@ class HistoryPlayer {
 			this.since = new Date(Date.parse(this.since) + hours * 3_600_000).toISOString();
 			if (this.triggers[0]!.begins.start === 'first') await this.publish(0, { begins: { start: 'first', since: this.since } });
 		},
-	};
-
-	private readonly userSteps: Pick<Steps, 'publish' | 'choose' | 'set' | 'scope' | 'begin'> = {
 		publish: async ({ node }) => await this.publish(node),
 		choose: async ({ node, types }) => await this.publish(node, { types }),
 		set: async ({ node, settings }) =>
@@ -73,9 +70,6 @@ class HistoryPlayer {
 			const begins = at === 'records' ? copy('') : at === 'now' ? now : { start: 'first', since: this.since };
 			await this.publish(node, { begins: instant === '' ? begins : { start: instant, since: instant } });
 		},
-	};
-
-	private readonly serviceSteps: Pick<Steps, 'happen' | 'write' | 'expire' | 'lag' | 'fail' | 'restore'> = {
 		happen: ({ count, type, record, late }) => {
 			for (let i = 0; i < count; i++) this.service.happen(type, `r${record}`, i % 2 === 0 ? late : 0);
 		},
@@ -96,9 +90,6 @@ class HistoryPlayer {
 			await this.clock.advance(1);
 			for (let i = 0; i < grows; i++) this.service.happen('a.x', `r${i % 4}`);
 		},
-	};
-
-	private readonly storeSteps: Pick<Steps, 'loseStore' | 'oldStore' | 'prune' | 'loseJobs'> = {
 		loseStore: () => {
 			this.played.losses.push(this.clock.now());
 			this.n8n.staticData = '{}';
@@ -117,8 +108,6 @@ class HistoryPlayer {
 			this.n8n.prune();
 		},
 	};
-
-	private readonly steps: Steps = { ...this.timeSteps, ...this.userSteps, ...this.serviceSteps, ...this.storeSteps };
 
 	constructor(history: PollHistory) {
 		const { clock, service, n8n } = this;
