@@ -68,12 +68,16 @@ export function availableOperation({ resource, name }: ToolkitType, value: strin
 	throw new Error(`${value} is not available for a ${name}. Use one of its actions, or another kind.`);
 }
 
+/** A record as the value of a parameter that picks one. */
+export const picked = (value: string, mode: 'id' | 'name') => ({ __rl: true, mode, value });
+
 /** The run of an operation. Nothing that the model sends is evaluated as an expression. */
 export function runFor(
 	{ n8n, api, toolkitType: { resource, objectKey }, identity }: ToolkitCall,
-	{ operation, parameters, fields = {} }: RequestedOperation,
+	{ operation, parameters, fields = {}, recordToChange }: RequestedOperation,
 ): NodeRun {
-	const all: RequestedOperation['parameters'] = { ...parameters, objectKey, simplify: false };
+	const recordId = recordToChange && picked(recordToChange.id, 'id');
+	const all: RequestedOperation['parameters'] = { ...parameters, recordId, objectKey, simplify: false };
 	const context = executionOfOne(n8n, (parameter, _, otherwise) => all[parameter] ?? otherwise, {
 		// Keeps the mapping from reading constant paths such as $json.id without n8n's expression engine.
 		isToolExecution: () => true,

@@ -15,15 +15,15 @@ import { withCandidates } from './namedRecord';
 import { ModelArguments, type ToolkitAnswer, type ToolkitCall } from './toolkitCall';
 import { maxToolWait, toolkitSettings, type ToolName, type ToolkitSettings } from './toolkitSettings';
 import { dataNotice, toolTexts } from './toolTexts';
-import { actTool, changeTool } from './writingTools';
+import { requestedAction, requestedChange, writeOrPreview } from './writingTools';
 
 const tools: Record<ToolName, (call: ToolkitCall) => Promise<ToolkitAnswer>> = {
 	search: searchTool,
 	get: getTool,
 	describe: describeTool,
 	count: countTool,
-	change: changeTool,
-	act: actTool,
+	change: async (call) => await writeOrPreview(call, await requestedChange(call)),
+	act: async (call) => await writeOrPreview(call, await requestedAction(call)),
 };
 
 /** The tools for AI Agent 2, MCP Server Trigger and n8n's own agents, which call them; AI Agent 3 reads their schemas. */

@@ -17,25 +17,12 @@ import { sendAlone } from '../writing/sendAlone';
 import { namedRecord } from './namedRecord';
 import { writeInWords, writtenBody, type WriteInWords } from './toolPreview';
 import {
-	availableOperation, runFor, type NamedRecord, type RequestedOperation, type RequestedWrite, type ToolkitAnswer, type ToolkitCall,
+	availableOperation, picked, runFor, type RequestedOperation, type RequestedWrite, type ToolkitAnswer, type ToolkitCall,
 } from './toolkitCall';
 import { toolActionNames, toolkitChanges, type ToolkitType } from './toolkitSettings';
 
-export async function changeTool(call: ToolkitCall): Promise<ToolkitAnswer> {
-	return await writeOrPreview(call, await requestedChange(call));
-}
-
-export async function actTool(call: ToolkitCall): Promise<ToolkitAnswer> {
-	return await writeOrPreview(call, await requestedAction(call));
-}
-
-const picked = (value: string, mode: 'id' | 'name') => ({ __rl: true, mode, value });
-
-const pickedRecord = (recordToChange: NamedRecord | undefined): RequestedOperation['parameters'] =>
-	(recordToChange ? { recordId: picked(recordToChange.id, 'id') } : {});
-
 /** The write of a call of crm_change. @throws Error in the model's words */
-async function requestedChange(call: ToolkitCall): Promise<RequestedOperation> {
+export async function requestedChange(call: ToolkitCall): Promise<RequestedOperation> {
 	const { args, toolkitType, settings } = call;
 	const verb = args.choice('action', settings.changeVerbs);
 	const operation = availableOperation(toolkitType, toolkitChanges[verb].operation);
@@ -50,7 +37,7 @@ async function requestedChange(call: ToolkitCall): Promise<RequestedOperation> {
 		...(accepted.includes('tag') && { tagId: picked(tag, 'name') }),
 	};
 	const recordToChange = accepted.includes('record') ? await namedRecord(call, args.text('record')) : undefined;
-	return { operation, parameters: { ...pickedRecord(recordToChange), ...parameters }, fields, recordToChange };
+	return { operation, parameters, fields, recordToChange };
 }
 
 const needsSend = ({ name }: ToolkitType, doing: string): Error =>
@@ -68,7 +55,7 @@ function changedValues({ args, settings }: ToolkitCall): IDataObject {
 }
 
 /** The write of a call of crm_act. @throws Error in the model's words */
-async function requestedAction(call: ToolkitCall): Promise<RequestedOperation> {
+export async function requestedAction(call: ToolkitCall): Promise<RequestedOperation> {
 	const { args, toolkitType } = call;
 	const { toolActions } = toolkitType;
 	if (toolActions.length === 0 && toolkitType.leavesTheCrm) throw needsSend(toolkitType, 'acting on it');
@@ -85,7 +72,7 @@ async function requestedAction(call: ToolkitCall): Promise<RequestedOperation> {
 	// A stage without a pipeline belongs to the deal's pipeline: other pipelines may have stages of the same name.
 	const pipelineId = idText(recordToChange?.record.pipeline_id);
 	const pipeline = picks.stageId !== undefined && pipelineId !== undefined ? { pipelineId: picked(pipelineId, 'id') } : {};
-	return { operation, parameters: { ...pickedRecord(recordToChange), ...pipeline, ...picks }, fields, recordToChange };
+	return { operation, parameters: { ...pipeline, ...picks }, fields, recordToChange };
 }
 
 /** The values of an action: records that it lets users pick, and fields. @throws Error in the model's words */
@@ -119,7 +106,7 @@ interface PlannedWrite extends RequestedWrite {
  *
  * @throws Error in the model's words; nothing was written unless the error says so
  */
-async function writeOrPreview(call: ToolkitCall, request: RequestedOperation): Promise<ToolkitAnswer> {
+export async function writeOrPreview(call: ToolkitCall, request: RequestedOperation): Promise<ToolkitAnswer> {
 	const planned = await planWrite(call, request);
 	if (!call.settings.asksFirst) return await send(call, planned, call.identity);
 	const check = await checkToken(call, planned, Date.now());
