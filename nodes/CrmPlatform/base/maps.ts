@@ -53,30 +53,19 @@ export function groupedBy<Entry extends object>(
 }
 
 /** A map that forgets its oldest entries. A key that is set again counts as new. */
-export class RecentMap<Key, Value> {
-	private readonly entries = new Map<Key, Value>();
+export class RecentMap<Key, Value> extends Map<Key, Value> {
 	private readonly capacity: number;
 
 	constructor(capacity: number) {
+		super();
 		this.capacity = capacity;
 	}
 
-	get(key: Key): Value | undefined {
-		return this.entries.get(key);
-	}
-
-	set(key: Key, value: Value): void {
-		this.entries.delete(key);
-		this.entries.set(key, value);
-		const [oldest] = this.entries.keys();
-		if (this.entries.size > this.capacity) this.entries.delete(oldest as Key);
-	}
-
-	delete(key: Key): void {
-		this.entries.delete(key);
-	}
-
-	values(): IterableIterator<Value> {
-		return this.entries.values();
+	override set(key: Key, value: Value): this {
+		this.delete(key);
+		super.set(key, value);
+		const [oldest] = this.keys();
+		if (this.size > this.capacity) this.delete(oldest as Key);
+		return this;
 	}
 }
