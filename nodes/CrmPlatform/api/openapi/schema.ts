@@ -1,6 +1,6 @@
 import { isObject } from '../../base/json';
 import { getOrCreate } from '../../base/maps';
-import { defined } from '../../base/ownMembers';
+import { defined, lazily } from '../../base/ownMembers';
 import { isSafePattern } from '../../base/pattern';
 import { labelFor, type Field, type FieldKind } from '../../fields/field';
 import { fieldKinds, isTimeField, kindOfSchema, valueShape } from '../../fields/fieldKinds';
@@ -77,20 +77,12 @@ export function schemaAt(document: OpenApiDocument, json: unknown): Schema {
 	const keywords = mergedKeywords(document, json);
 	return getOrCreate(schemaCache, keywords, () => {
 		const { properties: members, items, anyOf = [], oneOf = [], ...others } = keywords;
-		let properties: Schema['properties'];
-		return {
-			...others,
-			get properties() {
-				const read = () => Object.fromEntries(Object.entries(members!).map(([name, member]) => [name, schemaAt(document, member)]));
-				return members && (properties ??= read());
-			},
-			get items() {
-				return items ? schemaAt(document, items) : emptySchema;
-			},
-			get alternatives() {
-				return [...oneOf, ...anyOf].map((alternative) => schemaAt(document, alternative)).filter(isNotNull);
-			},
-		};
+		const inner = lazily<Pick<Schema, 'properties' | 'items' | 'alternatives'>>({
+			properties: () => members && Object.fromEntries(Object.entries(members).map(([name, member]) => [name, schemaAt(document, member)])),
+			items: () => (items ? schemaAt(document, items) : emptySchema),
+			alternatives: () => [...oneOf, ...anyOf].map((alternative) => schemaAt(document, alternative)).filter(isNotNull),
+		});
+		return Object.assign(inner, others);
 	});
 }
 
