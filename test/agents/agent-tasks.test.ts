@@ -90,9 +90,6 @@ const tasks: Record<string, Maker> = {
 	'a choice by its label': dealTask(
 		'change', update({ source: 'Cold outreach' }), update({ source: 'Phone' }), /Cold Outreach/, { source: 'cold_outreach' },
 	),
-	'nothing in place of a value': dealTask(
-		'change', update({ probability: null }), update({ chance: null }), /probability/, { probability: null },
-	),
 	'a deal in another stage': dealTask(
 		'act', { action: 'Move to Stage', values: { stage: 'Proposal' } }, { values: { stage: 'Contract' } }, /Proposal/,
 		{ status: 'open', version: 2 },
@@ -102,12 +99,6 @@ const tasks: Record<string, Maker> = {
 		'act', { action: 'lose', values: { lost_reason: 'price' } }, { values: { why: 'price' } }, /lost_reason/,
 		{ status: 'lost', lost_reason: 'price' },
 	),
-	'a new contact of a company': async (mark, create) => {
-		const { id, name } = await create('companies', { name: `Home ${mark}` });
-		const right = { kind: 'contact', action: 'create', values: { last_name: mark, company: name } };
-		const wrong = guess({ ...right, values: { surname: mark, company: name } }, /last_name/);
-		return { steps: [step('change', right, wrong)], after: { [`contacts?last_name=${mark}&company_id=${id}`]: isOne } };
-	},
 	'a tag': async (mark, create) => {
 		const tag = await create('tags', { name: `Tag ${mark}` });
 		const contact = await create('contacts', { last_name: mark });

@@ -100,12 +100,6 @@ const promises = (surface: Surface) => () => {
 describe('The answer to a call', () => {
 	const surface = calling('mcpTrigger');
 
-	test('an empty name of a record is refused with a reason', async () => {
-		const parameters = on('contact', 'delete', "={{ $fromAI('Contact') }}");
-		const [answer] = await surface(setup(parameters), [{ Contact: '' }]);
-		expect(answer).toMatch(/The ID is empty/);
-	});
-
 	test('a field that does not exist is refused with the existing fields', async () => {
 		const name = anyName();
 		const parameters = { ...create('contact', {}), fieldsMode: 'json', fieldsJson: "={{ $fromAI('Body', '', 'json') }}" };
