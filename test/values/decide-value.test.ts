@@ -40,6 +40,9 @@ test.each<[kind: FieldKind, value: unknown, chosen: ValueDecision, leaves: Value
 	['json', { lat: null }, write({ lat: null }), write({ lat: null }), write({ lat: null }), write({ lat: null })],
 	['json', { lat: '', lng: 1 }, write({ lat: '', lng: 1 }), write({ lng: 1 }), write({ lat: '', lng: 1 }), write({ lng: 1 })],
 	['json', [{ value: '' }], write([{ value: '' }]), skip('blank'), clear, skip('blank')],
+	['json', [{ value: ' ', tags: [] }, ''], write([{ value: ' ', tags: [] }, '']), skip('blank'), clear, skip('blank')],
+	['json', '[{"value":""}]', skip('blank'), skip('blank'), clear, skip('blank')],
+	['json', { a: '', b: { c: '' } }, write({ a: '', b: { c: '' } }), skip('blank'), write({ a: '', b: { c: '' } }), skip('blank')],
 ])('%s %j is written, clears or is left out, depending on who gave it', (kind, value, chosen, leaves, clears, model) => {
 	expect(decided(kind, value, 'form')).toEqual(chosen);
 	expect(decided(kind, value, 'cellThatLeaves')).toEqual(leaves);

@@ -103,12 +103,6 @@ test.each<[string, IDataObject]>([
 	expect(writes).toEqual([expect.stringContaining(`"external_id":"${exact}"`)]);
 });
 
-test('a number of an expression, whose digits may be lost, is refused by its name', async () => {
-	const fields = mapped({ name: 'A', employee_count: '={{ 9007199254740993 }}' });
-	const { message } = await failure({ ...at(), parameters: create('company', fields) });
-	expect(message).toMatch(/Employee Count: 9007199254740992 .*Pass it as text/);
-});
-
 test('API Request sends a body as it was entered, or nothing', async () => {
 	const parameters = (body: string) =>
 		({

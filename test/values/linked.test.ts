@@ -8,7 +8,7 @@ import { getLinks } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchLinked } from '../../nodes/CrmPlatform/pickers/searchPickers';
 import document from '../../contract/openapi.json';
 import { nodeRuns, picker } from '../support/node-runs.ts';
-import { automatic, byId, create, getMany, update } from '../support/parameters.ts';
+import { automatic, byId, create, get, getMany, update } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 130 });
@@ -19,7 +19,24 @@ const linked = (...rows: Array<[field: string, id: string]>) => ({
 	records: rows.map(([field, id]) => ({ field, record: byId(id) })),
 });
 
+test.each([
+	['its id', (id: unknown) => byId(String(id))],
+	['an expression in its place', () => byId('={{ $json.id }}')],
+	['an expression for all of it', () => '={{ $json.id }}'],
+	['an expression that gives all of it', () => '={{ $json.picked }}'],
+])('a record is picked by %s', async (_, picked) => {
+	const { id } = await sandbox.first('contacts');
+	const [contact] = await output({ ...get('contact', ''), recordId: picked(id) }, [{ id, picked: byId(id) }]);
+	expect(contact).toMatchObject({ id });
+});
+
 describe('picked records', () => {
+	test('that are blank are left out', async () => {
+		const records = [{ field: 'company_id', record: null }, { field: 'owner_id', record: byId('') }];
+		const [contact] = await output({ ...create('contact', { last_name: 'Lovelace' }), fieldsLinked: { records } });
+		expect(contact).toMatchObject({ company_id: null });
+	});
+
 	test('are refused if the field is an expression', async () => {
 		const fieldsLinked = linked(['={{ $json.field }}', 'com_1']);
 		const { message } = await failure({ ...create('contact', { last_name: 'Lovelace' }), fieldsLinked });
@@ -121,14 +138,13 @@ describe('the lists to pick from', () => {
 		expect(more.results.length).toBeGreaterThan(0);
 	});
 
-	test('show the stages of the pipeline that was picked', async () => {
+	test('show the stages of the pipeline that was picked, or of all if an expression picks it', async () => {
 		const pipeline = (await sandbox.list('pipelines')).at(-1)!;
 		const stages = (pipeline.stages as IDataObject[]).map(({ id }) => id);
-		const search = searching('stage_id', ['pipeline_id', pipeline.id]);
-
-		const { results } = await picker(searchLinked, search, undefined, undefined);
-
-		expect(results.map(({ value }) => value)).toEqual(stages);
+		const stagesOf = async (picked: string) =>
+			(await picker(searchLinked, searching('stage_id', ['pipeline_id', picked]), undefined, undefined)).results.map(({ value }) => value);
+		expect(await stagesOf(pipeline.id)).toEqual(stages);
+		expect(await stagesOf('={{ $json.pipeline }}')).toEqual(expect.arrayContaining(stages));
 	});
 
 	test('say that the field must be chosen first', async () => {
