@@ -1,5 +1,11 @@
+import { DateTime } from 'luxon';
+
+import { allFilters } from '../../nodes/CrmPlatform/api/customFields';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
+import type { ListDescription } from '../../nodes/CrmPlatform/api/openapi/listing';
 import type { OpenApiDocument } from '../../nodes/CrmPlatform/api/openapi/openapi';
+import { apiValue } from '../../nodes/CrmPlatform/fields/convertValue';
+import { fieldNamed, type Field } from '../../nodes/CrmPlatform/fields/field';
 import { describeContacts, documentWith, fieldsOf, json, listWith, query } from './described-document.ts';
 
 describe('fields', () => {
@@ -90,4 +96,17 @@ test('a document is read once for each record type, however many executions ask'
 	expect(describeResource(document, '/contacts')).toBe(describeResource(document, '/contacts'));
 	expect(describeResource(document, '/contacts')?.create).toBeUndefined();
 	expect(describeResource(other, '/contacts')?.create).toBeDefined();
+});
+
+const zone = 'Europe/Berlin';
+
+test.each<[kind: Field['kind'], value: unknown, converted: unknown]>([
+	['date', [DateTime.fromISO('2026-03-01T12:00', { zone }), '2026-03-02'], ['2026-03-01', '2026-03-02']],
+	['number', ['1', 2], [1, 2]],
+	['boolean', ['true', false], [true, false]],
+	['list', ['A', 'B'], ['A', 'B']],
+])('a filter by several values of a custom field converts each like one value: %s', (kind, value, converted) => {
+	const field = fieldNamed('custom_fields.x', { kind, customType: 'of_test' });
+	const [filter] = allFilters({ filters: [] as Field[], customLists: ['of_test'] } as ListDescription, [field]);
+	expect(apiValue(filter!, value, zone)).toEqual(converted);
 });

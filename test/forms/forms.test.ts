@@ -67,14 +67,6 @@ describe('a node that cannot reach the CRM', () => {
 		expect(fieldsById(fields).company_id).toMatchObject({ removed: false });
 	});
 
-	test('shows a form with the user’s mapped values, which n8n would drop otherwise', async () => {
-		const mapped = { value: { first_name: 'Ada', 'custom_fields.vip': '={{ $json.vip }}' } };
-		const { parameters } = setup();
-		const opened = { ...setup(), hasCredential: false, parameters: { ...parameters, fields: mapped } };
-		const { fields } = await picker(getFields, opened);
-		expect(fieldsById(fields)['custom_fields.vip']).toMatchObject({ type: 'string', removed: false });
-	});
-
 	test('shows a form while its OAuth2 credential is not connected', async () => {
 		const data = { baseUrl: sandbox.url };
 		const credential = { id: 'credential-2', data } as never;

@@ -19,30 +19,7 @@ describe('the fields to map', () => {
 		expect(fields.emails?.displayName).toBe('Emails (JSON)');
 		expect(fields.tag_ids?.displayName).toBe('Tags: comma-separated');
 		expect(fields['custom_fields.interests']?.displayName).toBe('Interests: comma-separated');
-	});
-
-	test('include the custom fields of the account, but not archived or read-only ones', async () => {
-		const define = async (key: string, more: object = {}) =>
-			await sandbox.call('POST', '/v1/custom-fields', {
-				resource: 'contacts',
-				key,
-				label: `Label of ${key}`,
-				type: 'date',
-				...more,
-			});
-		await define('starts_on');
-		await define('computed', { read_only: true });
-		const archived = await define('old');
-		await sandbox.call('PATCH', `/v1/custom-fields/${String(archived.body.id)}`, {
-			archived_at: '2026-01-01T00:00:00.000Z',
-		});
-		const fields = fieldsById((await picker(getFields, setup())).fields);
-		expect(fields['custom_fields.starts_on']).toMatchObject({
-			displayName: 'Label of starts_on (Y-M-D)',
-			type: 'string',
-		});
-		expect(fields['custom_fields.computed']).toBeUndefined();
-		expect(fields['custom_fields.old']).toBeUndefined();
+		expect(fields['custom_fields.renewal_date']).toMatchObject({ displayName: 'Renewal Date (Y-M-D)', type: 'string' });
 		expect(fields.custom_fields).toBeUndefined();
 	});
 
@@ -147,4 +124,58 @@ test('the record types of an agent lack custom objects only if the credential ma
 	};
 	expect((await offered(403)).map(({ value }) => value)).toContain('deal');
 	await expect(offered(422)).rejects.toThrow();
+});
+
+describe('fields that refer to other records', () => {
+	const records = async (path: string) => await sandbox.list(`${path}?limit=500`);
+
+	test('are lists if there are few records', async () => {
+		const fields = fieldsById((await picker(getFields, setup('contact', 'create'))).fields);
+		const users = await records('users');
+		const options = fields.owner_id?.options ?? [];
+		expect(fields.owner_id).toMatchObject({ displayName: 'Owner', type: 'options' });
+		expect(options.map(({ value }) => value).sort()).toEqual(users.map(({ id }) => id).sort());
+		expect(options[0]?.name).not.toBe(options[0]?.value);
+	});
+
+	test('take a name or an id if there are many records', async () => {
+		const fields = fieldsById((await picker(getFields, setup('ticket', 'create'))).fields);
+		expect(fields.contact_id).toMatchObject({ displayName: 'Contact', type: 'string', removed: false });
+		expect(fields.contact_id?.options).toBeUndefined();
+	});
+
+	test('take an id if the records cannot be read', async () => {
+		await sandbox.faults({ path: '/v1/users', status: 403 });
+		const fields = fieldsById((await picker(getFields, setup('contact', 'create'))).fields);
+		expect(fields.owner_id).toMatchObject({ displayName: 'Owner', type: 'string' });
+		expect(fields.company_id?.options?.length).toBeGreaterThan(0);
+	});
+
+	test('offer the stages of every pipeline, by its name', async () => {
+		const [pipeline] = await records('pipelines');
+		const [stage] = pipeline?.stages as IDataObject[];
+		const option = { name: `${String(pipeline?.name)} – ${String(stage?.name)}`, value: stage?.id };
+		const fields = fieldsById((await picker(getFields, setup('deal', 'create'))).fields);
+		expect(fields.stage_id?.options).toContainEqual(option);
+	});
+
+	test('are read once', async () => {
+		await picker(getFields, setup('deal', 'create'));
+		const requestedPaths = (await sandbox.requests()).map(({ path }) => path);
+		expect(new Set(requestedPaths).size).toBe(requestedPaths.length);
+	});
+});
+
+test('custom fields of a custom object come first in its form, which shows them', async () => {
+	const [object] = await sandbox.list('custom-objects');
+	for (let i = 0; i < 12; i += 1) {
+		const field = { key: `size_${i}`, label: `Size ${i}`, type: 'text' };
+		await sandbox.create('custom-fields', { resource: `custom-objects/${String(object?.key)}/records`, ...field });
+	}
+	const objectKey = { __rl: true, mode: 'list', value: object?.key as string };
+	const { fields } = await picker(getFields, { ...setup(), parameters: { ...setup('customObjectRecord').parameters, objectKey } });
+	const visibleFieldIds = fields.filter(({ removed }) => !removed).map(({ id }) => id);
+	expect(visibleFieldIds.length).toBeLessThan(fields.length);
+	expect(visibleFieldIds.slice(0, 5).filter((id) => !id.startsWith('custom_fields.'))).toEqual([]);
+	expect(visibleFieldIds).toEqual(expect.arrayContaining(['external_id', 'owner_id']));
 });
