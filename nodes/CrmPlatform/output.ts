@@ -2,6 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { upsertOutcomeField } from './api/record';
 import { isToolCall } from './api/toolNode';
+import { withoutMembers } from './base/ownMembers';
 import { countedReasons, failureJson, type ItemFailure } from './failure';
 import { ItemWithFiles, type OutputItem } from './model';
 
@@ -81,10 +82,7 @@ export async function summaryItem(
 		last_id: ids?.last ?? null,
 		reasons: reasons.map(({ count: times, message }) => ({ count: times, message })),
 		// A run may have thousands, and n8n stores each.
-		failures: failures.slice(0, 20).map(({ item, failure }) => {
-			const { message, details } = failureJson(failure);
-			return { item, message, details };
-		}),
+		failures: failures.slice(0, 20).map(({ item, failure }) => ({ item, ...withoutMembers(failureJson(failure), 'error') })),
 	} as IDataObject;
 	const pairedItem = count > 1 ? [{ item: 0 }, { item: count - 1 }] : { item: 0 };
 	// n8n takes the items of failures out for the error output.

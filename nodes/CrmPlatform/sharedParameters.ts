@@ -1,6 +1,7 @@
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 
 import { maxBy } from './base/lists';
+import { getOrCreate } from './base/maps';
 
 /** An operation on a record type, and its parameters in the order of the form. */
 interface Form {
@@ -53,9 +54,7 @@ function variantsOf(forms: Form[], pick: (form: Form) => INodeProperties[]): Var
 		for (const property of pick(form)) {
 			// The options of all forms are combined.
 			const key = property.type === 'collection' ? property.name : JSON.stringify(property);
-			const variant = variants.get(key) ?? { property, forms: [] };
-			variant.forms.push(form);
-			variants.set(key, variant);
+			getOrCreate(variants, key, () => ({ property, forms: [] })).forms.push(form);
 		}
 	}
 	return [...variants.values()];

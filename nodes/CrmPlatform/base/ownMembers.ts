@@ -39,15 +39,14 @@ export function isPlainObject(value: unknown): value is object {
 
 /** The value at a path of members; undefined if a member is missing, or the path leads through a list. */
 export function memberAtPath(object: unknown, path: readonly string[]): unknown {
-	return path.reduce<unknown>((value, name) => (Array.isArray(value) ? undefined : memberOf(value, name)), object);
+	const memberOf = (value: unknown, name: string) =>
+		(typeof value === 'object' && value !== null && !Array.isArray(value) ? ownMember(value as IDataObject, name) : undefined);
+	return path.reduce(memberOf, object);
 }
 
 /** The steps of a JSON pointer (RFC 6901), such as `/address/country`, with or without `#`. */
 export const pointerSteps = (pointer: string): string[] =>
 	pointer.replace(/^#?\//, '').split('/').map((step) => step.replace(/~1/g, '/').replace(/~0/g, '~'));
-
-const memberOf = (value: unknown, name: string): unknown =>
-	typeof value === 'object' && value !== null ? ownMember(value as IDataObject, name) : undefined;
 
 /** A copy of an object with a different value at a path of members. */
 export function withMemberAtPath(object: IDataObject | undefined, [name = '', ...rest]: readonly string[], value: unknown): IDataObject {

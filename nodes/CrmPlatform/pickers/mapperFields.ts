@@ -158,7 +158,7 @@ function mapperField(
 	const notes = [required ? 'Required' : '', format].filter((note) => note !== '').join(', ');
 	const label = notes === '' ? field.label : `${field.label} (${notes})`;
 	const hasSeveral = !chosen && valueShape(field) === 'list';
-	const mapped: ResourceMapperField = {
+	return {
 		id: name,
 		// It says what to write, since n8n shows no description beside a mapped field.
 		displayName: hasSeveral ? `${label}: ${severalOf(field, isTool)}` : label,
@@ -169,8 +169,8 @@ function mapperField(
 		canBeUsedToMatch: false,
 		defaultMatch: false,
 		...more,
+		...(chosen && { options: chosen }),
 	};
-	return chosen ? { ...mapped, options: chosen } : mapped;
 }
 
 /**

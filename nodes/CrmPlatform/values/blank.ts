@@ -21,22 +21,19 @@ export const hasOnlyBlanks = (value: unknown): boolean =>
  *
  * @param blankMembers whether a blank member of an object becomes null, which clears it, or is dropped. Within a list,
  * which is replaced as a whole, it is always dropped.
+ * @param depth of a value within another: one nested too deeply stays as it is, and is refused when it is sent
  */
-export const withoutBlanks = (value: unknown, blankMembers: BlankMembers): unknown => withoutBlanksAt(0, value, blankMembers);
-
-type BlankMembers = 'null' | 'drop';
-
-function withoutBlanksAt(depth: number, value: unknown, blankMembers: BlankMembers): unknown {
+export function withoutBlanks(value: unknown, blankMembers: 'null' | 'drop', depth = 0): unknown {
 	if (depth > maxLevels) return value;
 	if (Array.isArray(value)) {
 		return value.flatMap((element: unknown) => {
-			const cleaned = withoutBlanksAt(depth + 1, element, 'drop');
+			const cleaned = withoutBlanks(element, 'drop', depth + 1);
 			return isRemoved(cleaned, element) ? [] : [cleaned];
 		});
 	}
 	if (!isPlainObject(value)) return value;
 	const members = Object.entries(value).flatMap(([name, member]): Array<[string, unknown]> => {
-		const cleaned = withoutBlanksAt(depth + 1, member, blankMembers);
+		const cleaned = withoutBlanks(member, blankMembers, depth + 1);
 		if (!isRemoved(cleaned, member)) return [[name, cleaned]];
 		return blankMembers === 'null' && !hasOnlyUndefined(member) ? [[name, null]] : [];
 	});

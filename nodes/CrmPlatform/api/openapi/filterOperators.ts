@@ -1,4 +1,5 @@
 import { getOrCreate } from '../../base/maps';
+import { withoutMembers } from '../../base/ownMembers';
 import { comparedBy, type Comparison } from '../../fields/condition';
 import type { Field, FieldKind } from '../../fields/field';
 import { fieldKinds, isBooleanField, valueShape, type ValueType } from '../../fields/fieldKinds';
@@ -17,8 +18,7 @@ export function filteredFields(filters: Field[]): FilteredField[] {
 	for (const filter of filters) {
 		if (filter.linksTo) {
 			// Its pattern is that of `contacts:con_…`.
-			const linked = { ...filter };
-			delete linked.pattern;
+			const linked = withoutMembers(filter, 'pattern');
 			for (const { name, label, collection } of linksOf([filter])) {
 				fields.set(name, { name, label, filters: new Map([['is', { ...linked, label, collection }]]) });
 			}
