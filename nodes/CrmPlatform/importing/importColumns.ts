@@ -89,25 +89,15 @@ export async function planColumns(run: NodeRun, settings: ImportSettings, mapped
 			`Not imported because no row has this column: ${unseen.map((name) => `“${name}”`).join(', ')}. Correct the name in Columns, or in the file, and import it again with Create or Update.`,
 		);
 	}
-	const renamed = columns.filter(({ meaning, isRenamed }) => isRenamed && meaning !== undefined);
-	return {
-		renamed: only ? [...only] : renamed.map(({ name, meaning }) => [meaningText(meaning!), name]),
-		unassigned: only ? undefined : new Set(columns.filter(({ meaning }) => meaning === undefined).map(({ name }) => name)),
-		all: columns,
-	};
+	const assigned = columns.flatMap(({ name, meaning, isRenamed }): ColumnPlan['fields'] =>
+		(meaning === undefined ? [] : [[isRenamed ? meaningText(meaning) : name, name]]));
+	return { fields: only ? [...only] : assigned, all: columns };
 }
 
 /** The values of a row by field. */
-export function withFieldNames(content: IDataObject, { renamed, unassigned }: ColumnPlan): IDataObject {
-	if (!unassigned) {
-		const imported = renamed.filter(([, column]) => Object.hasOwn(content, column));
-		return Object.fromEntries(imported.map(([field, column]) => [field, content[column]] as const));
-	}
-	if (renamed.length === 0 && unassigned.size === 0) return content;
-	// In the order of the file: a column that became a custom field in an earlier attempt is not renamed in the next one.
-	const fieldOf = new Map(renamed.map(([field, column]) => [column, field]));
-	const imported = Object.entries(content).filter(([name]) => !unassigned.has(name));
-	return Object.fromEntries(imported.map(([name, value]) => [fieldOf.get(name) ?? name, value] as const));
+export function withFieldNames(content: IDataObject, { fields }: ColumnPlan): IDataObject {
+	const imported = fields.filter(([, column]) => Object.hasOwn(content, column));
+	return Object.fromEntries(imported.map(([field, column]) => [field, content[column]] as const));
 }
 
 const columnsNoted = 20;

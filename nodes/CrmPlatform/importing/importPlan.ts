@@ -61,10 +61,11 @@ export interface ImportSettings extends FileToImport {
 export const inFile = ({ fileName, related }: FileToImport, text: string): string => (related ? `${fileName}: ${text}` : text);
 
 export interface ColumnPlan {
-	/** The columns that are renamed: field and column. */
-	renamed: Array<[field: string, column: string]>;
-	/** The columns that go nowhere; undefined if only the renamed ones are imported. */
-	unassigned: ReadonlySet<string> | undefined;
+	/**
+	 * The columns that are imported, and the name or label of the field of each. Unless the user has mapped each field, they are in
+	 * the order of the file: a column that became a custom field in an earlier attempt is not renamed in the next one.
+	 */
+	fields: Array<[field: string, column: string]>;
 	/** All columns, including those that go nowhere. */
 	all: AssignedColumn[];
 }

@@ -187,8 +187,7 @@ function withoutLateLinks(columns: ColumnPlan, links: Link[], waiting: ReadonlyS
 	const lateLinks = filled.flatMap(({ name, meaning = '' }): ImportPlan['lateLinks'] =>
 		(late.has(meaningText(meaning)) ? [[meaningText(meaning), name]] : []));
 	const lateColumns = new Set(lateLinks.map(([, column]) => column));
-	const renamed = columns.renamed.filter(([, column]) => !lateColumns.has(column));
-	return { columns: { ...columns, renamed, unassigned: new Set([...(columns.unassigned ?? []), ...lateColumns]) }, lateLinks };
+	return { columns: { ...columns, fields: columns.fields.filter(([, column]) => !lateColumns.has(column)) }, lateLinks };
 }
 
 /** The settings for the late links of a file. @throws as `importSettings` */
@@ -207,7 +206,7 @@ export async function importLateLinks(file: ImportedFile, fileNumbers: number[],
 	if (lateLinks.length === 0) return file;
 	const plan: ImportPlan = {
 		...(await lateLinkSettings(file)),
-		columns: { renamed: lateLinks, unassigned: undefined, all: [] },
+		columns: { fields: lateLinks, all: [] },
 		fileNumbers,
 		lateLinks: [],
 		writtenIds: ids,
@@ -223,7 +222,7 @@ async function* linkedRows(rows: FileRecords['rows'], { columns, clearsEmpty }: 
 	for await (const read of rows) {
 		yield read.filter(({ row, content = {} }) => {
 			const changes = (column: string) => (clearsEmpty ? Object.hasOwn(content, column) : !isBlank(content[column]));
-			return ids.has(row) && columns.renamed.some(([, column]) => changes(column));
+			return ids.has(row) && columns.fields.some(([, column]) => changes(column));
 		});
 	}
 }

@@ -118,14 +118,11 @@ async function exportLists(run: NodeRun, item: number, listQueries: ListQuery[])
 		try {
 			yield* lists.length === 1 ? lists[0]! : unionOf(lists, order);
 		} catch (error) {
-			failWith(error);
+			// The results are wrong or lost, unless a request failed.
+			if (!(error instanceof NodeApiError) || isAnsweredWith(error, 404, 410)) forgetJobs(run, jobs);
+			throw error as Error;
 		}
 	}
-	const failWith = (error: unknown): never => {
-		// The results are wrong or lost, unless a request failed.
-		if (!(error instanceof NodeApiError) || isAnsweredWith(error, 404, 410)) forgetJobs(run, jobs);
-		throw error;
-	};
 	async function* outputRows(): AsyncGenerator<string[]> {
 		let rows = 0;
 		for await (const records of allRecords()) {
