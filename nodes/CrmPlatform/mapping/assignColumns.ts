@@ -47,36 +47,35 @@ type ChosenColumns = ReadonlyMap<string, string | undefined>;
  * @throws Error in the user's words if a chosen field does not exist
  */
 export function assignColumns(columns: Column[], fields: AssignableFields, chosen: ChosenColumns = new Map()): AssignedColumn[] {
-	const basis: Basis = { ...fields, chosen, usual: new UsualNames(fields) };
-	const named = columns.map((column): AssignedColumn => ({
-		...column,
-		...(chosen.has(column.name) ? chosenDestination(basis, column.name) : namedDestination(basis, column)),
-	}));
-	const byChoice = named.filter(({ name }) => chosen.has(name)).reduce((all, column) => withRoomFor(column, all, basis), named);
-	const byIds = assignFitting(columnsOfIds(byChoice, basis), 'IDs of the other system', basis);
-	const byUsualNames = assignFitting(columnsByUsualName(byIds, basis), 'Usual name of this field', basis);
-	return byUsualNames.map((column) => withReadOnly(column, basis));
+	const usual = new UsualNames(fields);
+	const destinationOf = (column: Column): Destination =>
+		(chosen.has(column.name) ? chosenDestination(usual, column.name, chosen.get(column.name)) : namedDestination(usual, column, fields));
+	const assigned = columns.map((column): AssignedColumn => ({ ...column, ...destinationOf(column) }));
+	const basis: Basis = { ...fields, chosen, usual, columns: assigned };
+	for (const column of assigned) if (chosen.has(column.name)) makeRoomFor(column, basis);
+	assignFitting(columnsOfIds(basis), 'IDs of the other system', basis);
+	assignFitting(columnsByUsualName(basis), 'Usual name of this field', basis);
+	for (const column of assigned) noteReadOnly(column, basis);
+	return assigned;
 }
 
 interface Basis extends AssignableFields {
 	chosen: ChosenColumns;
 	usual: UsualNames;
+	/** Their destinations change until all are known. */
+	columns: AssignedColumn[];
 }
 
 const goesInto = ({ meaning }: AssignedColumn, field: Field): boolean => typeof meaning === 'object' && meaning.name === field.name;
 
-/** All columns, and those that would fit a field, by that field. */
-interface FittingColumns {
-	columns: AssignedColumn[];
-	byField: Map<Field, AssignedColumn[]>;
-}
+/** Columns that would fit a field, by that field. */
+type FittingColumns = Map<Field, AssignedColumn[]>;
 
 /** Sends the first of the columns that fit a field there, if they have the same values; other columns make room. */
-function assignFitting({ columns, byField }: FittingColumns, why: string, basis: Basis): AssignedColumn[] {
-	let assigned = columns;
+function assignFitting(byField: FittingColumns, why: string, basis: Basis): void {
 	for (const [field, fitting] of byField) {
 		const [first, ...others] = fitting as [AssignedColumn, ...AssignedColumn[]];
-		const isTaken = assigned.some((column) => column.filled > 0 && goesInto(column, field));
+		const isTaken = basis.columns.some((column) => column.filled > 0 && goesInto(column, field));
 		const isClear = others.every(({ digest }) => digest === first.digest);
 		const whyNot = ({ name }: AssignedColumn): string => {
 			if (isTaken) return `Another column goes into “${field.label}” already`;
@@ -86,37 +85,31 @@ function assignFitting({ columns, byField }: FittingColumns, why: string, basis:
 		};
 		const isSent = !isTaken && isClear;
 		// One that goes into the field of its own name goes on doing so.
-		const unsent = assigned.filter(({ name, meaning }) => meaning === undefined && (isSent ? others : fitting).some((other) => other.name === name));
-		assigned = allNotSent(assigned, new Map(unsent.map((column) => [column.name, whyNot(column)])));
+		for (const column of isSent ? others : fitting) if (column.meaning === undefined) leaveOut(column, whyNot(column));
 		if (!isSent) continue;
-		const winner: AssignedColumn = { ...first, nowhere: undefined, meaning: field, isRenamed: true, why };
-		assigned = withRoomFor(winner, assigned.map((column) => (column.name === first.name ? winner : column)), basis);
+		Object.assign(first, { nowhere: undefined, meaning: field, isRenamed: true, why });
+		makeRoomFor(first, basis);
 	}
-	return assigned;
 }
 
-const notSent = (column: AssignedColumn, why: string, nowhere: Nowhere = 'unclear'): AssignedColumn =>
-	({ ...column, meaning: undefined, isRenamed: undefined, nowhere, why });
-
-const allNotSent = (columns: AssignedColumn[], reasons: ReadonlyMap<string, string>): AssignedColumn[] =>
-	columns.map((column) => (reasons.has(column.name) ? notSent(column, reasons.get(column.name)!) : column));
+const leaveOut = (column: AssignedColumn, why: string, nowhere: Nowhere = 'unclear'): AssignedColumn =>
+	Object.assign(column, { meaning: undefined, isRenamed: undefined, nowhere, why });
 
 /**
  * Keeps other columns out of the field of a column that is renamed: one would overwrite the other.
  *
  * @throws Error in the user's words if both were chosen
  */
-function withRoomFor({ name, meaning }: AssignedColumn, columns: AssignedColumn[], { chosen }: Basis): AssignedColumn[] {
-	return columns.map((other) => {
+function makeRoomFor({ name, meaning }: AssignedColumn, { columns, chosen }: Basis): void {
+	for (const other of columns) {
 		const isSame = meaning !== undefined && other.meaning !== undefined && meaningText(other.meaning) === meaningText(meaning);
-		if (other.name === name || !isSame) return other;
+		if (other.name === name || !isSame) continue;
 		if (chosen.has(other.name)) throw new Error(`Exceptions: two columns go into “${meaningText(meaning)}”. Remove one of them.`);
-		return notSent(other, `“${name}” goes into this field`, 'replaced');
-	});
+		leaveOut(other, `“${name}” goes into this field`, 'replaced');
+	}
 }
 
-function chosenDestination({ usual, chosen }: Basis, column: string): Destination {
-	const field = chosen.get(column);
+function chosenDestination(usual: UsualNames, column: string, field: string | undefined): Destination {
 	if (field === undefined) return { nowhere: 'byChoice', why: 'Left out by choice' };
 	const [meaning, ...others] = usual.meaningsOf(field);
 	if (meaning !== undefined && others.length === 0) return { meaning, isRenamed: true, why: 'Chosen' };
@@ -127,7 +120,7 @@ const unknownName: Destination = { nowhere: 'unknown', why: 'No field has this n
 const onlyByService = { nowhere: 'readOnly' as const, why: 'Only the CRM fills this field' };
 
 /** By the name or label of a field alone. */
-function namedDestination({ usual, recordFieldNames, recordFieldWords }: Basis, { name, samples }: Column): Destination {
+function namedDestination(usual: UsualNames, { name, samples }: Column, { recordFieldNames, recordFieldWords }: AcceptedFields): Destination {
 	const [meaning, ...others] = usual.meaningsOf(name);
 	if (others.length > 0) {
 		const fields = [meaning!, ...others].map((other) => `“${meaningText(other)}”`);
@@ -146,24 +139,23 @@ function namedDestination({ usual, recordFieldNames, recordFieldWords }: Basis, 
 const dealStatus = new Set(['status', 'statustype', 'statut', 'estado', 'stato']);
 
 /** Says whether a column without a field has the name of one that only the CRM fills, as exports write it. */
-function withReadOnly(column: AssignedColumn, { usual, collection, recordFieldNames, recordFieldWords }: Basis): AssignedColumn {
+function noteReadOnly(column: AssignedColumn, { usual, collection, recordFieldNames, recordFieldWords }: Basis): void {
 	const { name, nowhere } = column;
-	if (nowhere !== 'unknown' && nowhere !== 'readOnly') return column;
+	if (nowhere !== 'unknown' && nowhere !== 'readOnly') return;
 	const isStatus = collection === '/deals' && recordFieldNames.has('status') && usual.isAmong(name, dealStatus);
-	if (isStatus) return notSent(column, `${onlyByService.why}: the stage of a deal says whether it is won or lost`);
-	return usual.isAmong(name, recordFieldWords) ? { ...column, ...onlyByService } : column;
+	if (isStatus) leaveOut(column, `${onlyByService.why}: the stage of a deal says whether it is won or lost`);
+	else if (usual.isAmong(name, recordFieldWords)) Object.assign(column, onlyByService);
 }
 
 /**
  * The filled columns with IDs of the other system, by the field of these: the record's own (`Id`), and links (`Company ID`,
  * `AccountId`, `Associated Contact IDs`). Names of the linked records give way to them if the CRM has records of the system.
  */
-function columnsOfIds(columns: AssignedColumn[], { fields, source = '', sourceLinks, chosen, usual }: Basis): FittingColumns {
-	const byField: FittingColumns['byField'] = new Map();
-	if (!sourceLinks) return { columns, byField };
+function columnsOfIds({ columns, fields, source = '', sourceLinks, chosen, usual }: Basis): FittingColumns {
+	const byField: FittingColumns = new Map();
+	if (!sourceLinks) return byField;
 	const filled = columns.filter((column) => column.filled > 0);
 	const ownId = fields.find(({ name }) => name === externalId.name);
-	const reasons = new Map<string, string>();
 	for (const column of filled) {
 		const ids = chosen.has(column.name) ? undefined : idsIn(column, source);
 		if (!ids) continue;
@@ -172,13 +164,13 @@ function columnsOfIds(columns: AssignedColumn[], { fields, source = '', sourceLi
 		if (!field) continue;
 		const isNamed = filled.some((other) => other !== column && !/id$/i.test(other.name) && usual.fieldOf(other.name) === field);
 		if (isOwn || sourceLinks.get(field.name) || (sourceLinks.has(field.name) && !isNamed)) getOrCreate(byField, field, () => []).push(column);
-		else if (column.name !== field.name) reasons.set(column.name, `The CRM does not know the other system’s IDs of “${field.label}”`);
+		else if (column.name !== field.name) leaveOut(column, `The CRM does not know the other system’s IDs of “${field.label}”`);
 	}
 	for (const [field, [first]] of byField) {
-		const others = columns.filter((column) => goesInto(column, field) && !chosen.has(column.name) && !reasons.has(column.name));
-		for (const { name } of others) reasons.set(name, `“${first!.name}” goes into this field`);
+		const others = columns.filter((column) => goesInto(column, field) && !chosen.has(column.name));
+		for (const other of others) leaveOut(other, `“${first!.name}” goes into this field`);
 	}
-	return { columns: allNotSent(columns, reasons), byField };
+	return byField;
 }
 
 interface NamedIds {
@@ -209,22 +201,24 @@ function linkBy({ name, of, areSeveral }: NamedIds, fields: Field[], usual: Usua
 }
 
 /** The filled columns that have no field yet, by the field that a usual name stands for. */
-function columnsByUsualName(columns: AssignedColumn[], { chosen, usual }: Basis): FittingColumns {
+function columnsByUsualName({ columns, chosen, usual }: Basis): FittingColumns {
 	const found = usual.fieldsOf(columns);
-	const fitting = new Map(columns.flatMap((column, i): Array<[AssignedColumn, Field]> => {
+	const fitting = columns.flatMap((column, i) => {
 		const { field, dependsOnOthers } = found[i]!;
 		const mayGoThere = column.nowhere === 'unknown' || (dependsOnOthers && column.nowhere !== undefined && !chosen.has(column.name));
-		return mayGoThere && column.filled > 0 && field ? [[column, field]] : [];
-	}));
+		return mayGoThere && column.filled > 0 && field ? [{ column, field }] : [];
+	});
 	const assigned = columns.filter(({ meaning, filled }) => filled > 0 && typeof meaning === 'object' && isPartOfAddress(meaning));
-	const open = [...fitting].flatMap(([column, field]) => (isPartOfAddress(field) ? [column] : []));
+	const open = fitting.flatMap(({ column, field }) => (isPartOfAddress(field) ? [column] : []));
 	const addresses = new Set([...assigned, ...open].map(({ name }) => whichAddress(name)));
 	const ofChoice = assigned.find(({ name }) => chosen.has(name));
-	// Parts of two addresses would be mixed.
-	const isMixed = ({ name }: AssignedColumn) => addresses.size > 1 && !(ofChoice && whichAddress(ofChoice.name) === whichAddress(name));
-	const why = 'Another address is filled, too: choose a column of the right one under Exceptions';
-	const reasons = new Map(open.filter(isMixed).map(({ name }) => [name, why]));
-	const byField: FittingColumns['byField'] = new Map();
-	for (const [column, field] of fitting) if (!reasons.has(column.name)) getOrCreate(byField, field, () => []).push(column);
-	return { columns: allNotSent(columns, reasons), byField };
+	const byField: FittingColumns = new Map();
+	for (const { column, field } of fitting) {
+		const isOfChoice = ofChoice && whichAddress(ofChoice.name) === whichAddress(column.name);
+		// Parts of two addresses would be mixed.
+		const isMixed = isPartOfAddress(field) && addresses.size > 1 && !isOfChoice;
+		if (isMixed) leaveOut(column, 'Another address is filled, too: choose a column of the right one under Exceptions');
+		else getOrCreate(byField, field, () => []).push(column);
+	}
+	return byField;
 }
