@@ -25,8 +25,10 @@ export function planChanges(sourceRecords: SourceRecord[], crm: CrmRecords, sett
 	const matches = matchSource(sourceRecords, crm, settings.match);
 	const decisions = sourceRecords.map((sourceRecord, i) => planRecord(sourceRecord, matches[i]!, settings));
 	if (settings.rules.missingInSource === 'leave') return decisions;
-	const missing = missingRecords(sourceRecords, crm, matches, settings);
-	return [...withoutSecondCreations(decisions, missing), ...missing.map((each) => planMissingInSource(each, settings))];
+	const missing = missingRecords(sourceRecords, crm, settings.match);
+	const owners = possibleOwnersOf(missing, sourceRecords, matches, settings);
+	const ofMissing = missing.map((record) => planMissingInSource(record, owners.get(record.id)?.[0], settings));
+	return [...withoutSecondCreations(decisions, missing, owners), ...ofMissing];
 }
 
 /** Which record of the CRM a source record is. */
@@ -97,13 +99,6 @@ const matchedTwice = (id: string, items: number[]) =>
 const hasOtherKey = (id: string, label: string, otherLabel: string, otherKey: string) =>
 	`Record ${id} has this item’s ${label}, but another ${otherLabel}: “${otherKey.slice(0, 100)}”. It may be another record. Correct the key, or remove it from one of them.`;
 
-/** A record in scope that no item has a key of. */
-interface MissingRecord {
-	record: CrmRecord;
-	/** The items that may be this record all the same; an item once for each value that they share. */
-	owners: PossibleOwner[];
-}
-
 /** An item that may be a record that no key has found, and the label of the field of which it has the record's unique value. */
 interface PossibleOwner {
 	item: number;
@@ -112,14 +107,13 @@ interface PossibleOwner {
 	label: string;
 }
 
+/** The items that may be a record, by its ID; an item once for each value that they share. */
+type PossibleOwners = ReadonlyMap<string, PossibleOwner[]>;
+
 /** Finds the records that the source does not have. One that has any key of any item is in the source, whichever match is right. */
-function missingRecords(
-	sourceRecords: SourceRecord[], crm: CrmRecords, matches: RecordMatch[], { match, unique }: Pick<PlanSettings, 'match' | 'unique'>,
-): MissingRecord[] {
+function missingRecords(sourceRecords: SourceRecord[], crm: CrmRecords, match: readonly Field[]): CrmRecord[] {
 	const present = new Set(sourceRecords.flatMap(({ keys }) => keys.flatMap((key, i) => crm.find(match[i]!, key).map(({ id }) => id))));
-	const missing = crm.records.filter(({ id }) => !present.has(id));
-	const owners = possibleOwnersOf(missing, sourceRecords, matches, match.includes(idField) ? [...unique, idField] : unique);
-	return missing.map((record) => ({ record, owners: owners.get(record.id) ?? [] }));
+	return crm.records.filter(({ id }) => !present.has(id));
 }
 
 /**
@@ -127,10 +121,10 @@ function missingRecords(
  * fails or matches another record.
  */
 function possibleOwnersOf(
-	records: readonly CrmRecord[], sourceRecords: readonly SourceRecord[], matches: RecordMatch[], unique: readonly Field[],
-): Map<string, PossibleOwner[]> {
+	records: CrmRecord[], sourceRecords: SourceRecord[], matches: RecordMatch[], { match, unique }: PlanSettings,
+): PossibleOwners {
 	const owners = new Map<string, PossibleOwner[]>();
-	for (const field of unique) {
+	for (const field of match.includes(idField) ? [...unique, idField] : unique) {
 		const ids = new Map<string, string[]>();
 		for (const record of records) {
 			for (const form of allValuesIn(record, field).flatMap((value) => formsOf(field, value))) getOrCreate(ids, form, () => []).push(record.id);
@@ -271,18 +265,16 @@ function planMissingInCrm({ item, values, id, seenVersion, keys }: SourceRecord,
 }
 
 /** Does not create the items that may be a record without an item: each is told of the first such record. */
-function withoutSecondCreations(decisions: RecordChange[], missing: MissingRecord[]): RecordChange[] {
+function withoutSecondCreations(decisions: RecordChange[], missing: CrmRecord[], owners: PossibleOwners): RecordChange[] {
 	const reasons = new Map<number, string>();
-	for (const { record, owners } of missing) {
-		for (const { index, label } of owners) if (!reasons.has(index)) reasons.set(index, mayBeRecord(record.id, label));
-	}
+	for (const { id } of missing) for (const { index, label } of owners.get(id) ?? []) getOrCreate(reasons, index, () => mayBeRecord(id, label));
 	return decisions.map((change, index) => {
 		const reason = change.action === 'create' ? reasons.get(index) : undefined;
 		return reason === undefined ? change : asConflict(change, reason);
 	});
 }
 
-function planMissingInSource({ record, owners: [owner] }: MissingRecord, { rules, compare, match }: PlanSettings): RecordChange {
+function planMissingInSource(record: CrmRecord, owner: PossibleOwner | undefined, { rules, compare, match }: PlanSettings): RecordChange {
 	const decision = (action: RecordChange['action'], reason: string): RecordChange => ({ action, record, changes: [], reason });
 	if (owner) return decision('conflict', mayBeItem(owner));
 	if (!hasKey(record, match)) return decision('unchanged', withoutKey(match.map(({ label }) => label)));
