@@ -4,7 +4,7 @@ import type { Collection } from '../api/http/path';
 import type { Link } from '../api/openapi/linkFields';
 import { keyDigest } from '../base/digest';
 import { externalId, sourceId } from '../fields/field';
-import { identifyingFields, parseName } from '../lookUp/names';
+import { identifyingFields, mayBeAddress, parseName } from '../lookUp/names';
 import { pagesOfSource } from '../lookUp/sourceIds';
 import type { Body } from '../mapping/readItems';
 import type { ExpectedRecord, MissingTargets, NodeRun } from '../model';
@@ -119,10 +119,7 @@ const shared = -1;
 const linkDigest = (value: unknown): number =>
 	keyDigest(JSON.stringify(Array.isArray(value) ? [...new Set(value.map(String))].sort() : (value ?? null)));
 
-/** With other accents, a domain or email is another one. */
-function nameDigest(name: string): number {
-	const folded = foldedText(name);
-	return keyDigest(`name ${/[.@]/.test(folded) && !/\s/.test(folded) ? folded : normalizedName(name)}`);
-}
+const nameDigest = (name: string): number =>
+	keyDigest(`name ${mayBeAddress(foldedText(name)) ? foldedText(name) : normalizedName(name)}`);
 
 const recordDigest = (field: string, value: unknown): number => keyDigest(`${field} ${String(value).toLowerCase()}`);

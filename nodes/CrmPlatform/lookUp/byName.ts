@@ -11,7 +11,7 @@ import { isWellFormed, notWellFormed } from '../fields/conversions';
 import type { ComparedField } from '../fields/keys';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
 import { failureOfValue, foundAmong, foundIn, lookUp, valuesPerRequest, type LookedUp, type LookUpResult } from './lookUp';
-import { hasText, identifierForms, identifyingFields, parseName, rememberNames } from './names';
+import { hasText, identifierForms, identifyingFields, mayBeAddress, parseName, possibleForms, rememberNames } from './names';
 import type { RecordList } from './recordList';
 
 /** The result of looking up a name: the id of the record, or several ids. */
@@ -19,9 +19,6 @@ export type NameResult = LookUpResult<unknown>;
 
 /** The field that full-text search cannot find, since its values are not words. */
 const unsearched = 'external_id';
-
-/** Patterns that a value of a field must match: services refuse others, and too many refusals end the look-up. */
-const possibleForms: Record<string, RegExp> = { email: /@/, domain: /\./ };
 
 /** Maximum records to read at once. A collection of fewer is read as a whole, and contains every name. */
 const maxRead = 500;
@@ -163,8 +160,6 @@ function recordsCalled({ records }: Candidates, { fields, name }: NameToFind): I
 		return hasText(value) && fold(value) === fold(name);
 	}));
 	const found = called(foldedText);
-	// With other accents, a domain or email is another one, also if it is the name of a record.
-	const isAddress = !/\s/.test(name) && fields.some((field) => possibleForms[field]?.test(name));
 	// A name with the same accents is the right one.
-	return found.length > 0 || isAddress ? found : called(normalizedName);
+	return found.length > 0 || mayBeAddress(name, fields) ? found : called(normalizedName);
 }

@@ -16,6 +16,13 @@ export const identifierForms: Record<string, (text: string) => string> = {
 	id: visibleText, external_id: visibleText, domain: foldedText, email: foldedText,
 };
 
+/** Patterns that a value of a field must match: services refuse others, and too many refusals end a look-up. */
+export const possibleForms: Record<string, RegExp> = { email: /@/, domain: /\./ };
+
+/** Whether a name may be a domain or email, also if it is the name of a record: with other accents, it is another one. */
+export const mayBeAddress = (name: string, fields = identifyingFields): boolean =>
+	!/\s/.test(name) && fields.some((field) => possibleForms[field]?.test(name));
+
 /** Whether a value is or may be a name. If ids are numbers, that is any text but digits; otherwise, any text but a certain id. */
 export function isName(field: Field, value: unknown): value is string {
 	if (!hasText(value)) return false;
