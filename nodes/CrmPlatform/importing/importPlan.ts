@@ -177,20 +177,14 @@ export class InAnotherRow extends Error {}
 class ImportCreator extends RecordCreator implements MissingTargets {
 	/** As stored: `companies`, `customFields`. */
 	private readonly choices: readonly string[] = chosenToCreate(this.run.n8n);
-	private readonly ownerId: unknown;
-	private readonly imported: Collection | undefined;
-	private readonly leavesOut: boolean;
+	private readonly decided: { ownerId: unknown; imported: Collection | undefined; leavesOut: boolean };
 	/** The records that rows name and that are not created: `companies`. */
 	private readonly missingNouns = new Set<string>();
 
 	/** @param decided the user who stands for unknown ones, the collection whose records the file itself may bring, and what becomes of wrong values */
-	constructor(
-		run: NodeRun, isPreview: boolean, { ownerId, imported, leavesOut }: { ownerId: unknown; imported: Collection | undefined; leavesOut: boolean },
-	) {
+	constructor(run: NodeRun, isPreview: boolean, decided: ImportCreator['decided']) {
 		super(run, isPreview);
-		this.leavesOut = leavesOut;
-		this.ownerId = ownerId;
-		this.imported = imported;
+		this.decided = decided;
 	}
 
 	creates(choice: string): boolean {
@@ -203,15 +197,16 @@ class ImportCreator extends RecordCreator implements MissingTargets {
 	 */
 	addRecord: NonNullable<MissingTargets['addRecord']> = async (collection, text, isWritten) => {
 		const nouns = collectionName(collection);
+		const { ownerId, imported, leavesOut } = this.decided;
 		if (nouns === 'users') {
 			this.missingNouns.add(nouns);
-			return this.ownerId;
+			return ownerId;
 		}
 		if (!valuesNamed(nouns, text)) return undefined;
 		// The record that an ID of another system means is in none of the files, or was refused.
 		const isId = nouns !== 'tags' && mayBeId(text) && /\d/.test(text);
-		if (collection === this.imported) {
-			if (isId || (!this.creates(nouns) && (mayBeId(text) || this.leavesOut))) return undefined;
+		if (collection === imported) {
+			if (isId || (!this.creates(nouns) && (mayBeId(text) || leavesOut))) return undefined;
 			throw new InAnotherRow('it may be in another row of this file: import it first, then this row again.');
 		}
 		if (!this.creates(nouns)) {
@@ -251,7 +246,7 @@ class ImportCreator extends RecordCreator implements MissingTargets {
 	/** Which options would create the records that do not exist, or replace them. */
 	get advice(): Array<string | false> {
 		const choices = listed([...this.missingNouns].flatMap((nouns) => ownMember(creatable, nouns) ?? []));
-		const lacksOwner = this.missingNouns.has('users') && this.ownerId === undefined;
+		const lacksOwner = this.missingNouns.has('users') && this.decided.ownerId === undefined;
 		return [
 			choices !== '' && `Some of the named ${choices.toLowerCase()} do not exist: to create them, choose Create What Is Missing → ${choices}.`,
 			lacksOwner && 'Some owners are no users of the CRM: enter in Owner for the Others the email of the user who gets their records.',
