@@ -98,21 +98,8 @@ test('a preview says which values the CRM would refuse, as the run finds', async
 	expect(counts(done)).toEqual(counts(preview));
 });
 
-describe('nothing is guessed', () => {
-	test('a unique value of another record is a conflict, in the preview as in the run', async () => {
-		const { records } = newTeam(2);
-		await add(records);
-		await sandbox.clear();
-		for (const preview of [true, false]) {
-			const { conflict } = await run([{ ...records[0]!, email: records[1]!.email }], { preview });
-			expect(syncIn(conflict[0]!).reason).toContain('Email');
-		}
-		expect(await writes()).toEqual([]);
-	});
-
-	test('a field to match on that is not unique is refused', async () => {
-		await expect(run([{ last_name: 'A' }], { matchOn: 'last_name' })).rejects.toThrow('unique');
-	});
+test('a field to match on that is not unique is refused', async () => {
+	await expect(run([{ last_name: 'A' }], { matchOn: 'last_name' })).rejects.toThrow('unique');
 });
 
 test('ten records are found with a few requests, however many records exist', async () => {
@@ -122,17 +109,6 @@ test('ten records are found with a few requests, however many records exist', as
 	await run(records.slice(0, 10).map((record) => ({ ...record, last_name: 'Other' })), { matchOn: 'email' });
 	const requests = (await sandbox.requests()).filter(({ path }) => path.startsWith('/v1/contacts'));
 	expect(requests.map(({ method }) => method)).toEqual(['GET', 'POST']);
-});
-
-test('an item that cannot be read fails before anything is written, or alone on continue on fail', async () => {
-	const { records } = newTeam(2);
-	const items = [records[0]!, { ...records[1]!, external_id: null, email: null }];
-	await sandbox.clear();
-	await expect(run(items)).rejects.toThrow('no value for');
-	expect(await writes()).toEqual([]);
-	const { created, conflict } = await run(items, {}, { continueOnFail: true });
-	expect(created).toHaveLength(1);
-	expect(conflict[0]).toMatchObject({ json: { error: expect.stringContaining('no value for') }, pairedItem: { item: 1 } });
 });
 
 test('if the CRM cannot be read, no item is returned as created on continue on fail', async () => {
