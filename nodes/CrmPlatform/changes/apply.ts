@@ -60,9 +60,9 @@ export async function applyPlan(
 		for (const [i, change] of changes.entries()) {
 			const answer = answers[i];
 			if (answer === undefined) continue;
-			const reason = whyConflict(change, answer, knownIds);
-			results.set(change, reason !== undefined ? asConflict(change, reason) : answer instanceof Error ? answer : asWritten(change, answer));
-			doubt ??= doubtAfter(change, answer, reason);
+			const { result, doubt: itsDoubt } = outcomeOf(change, answer, knownIds);
+			results.set(change, result);
+			if (from === 'items') doubt ??= itsDoubt;
 			if (!(answer instanceof Error) && answer.id !== undefined) knownIds.add(String(answer.id));
 		}
 	}
@@ -78,26 +78,24 @@ function asWritten(change: RecordChange, answer: IDataObject): RecordChange {
 	return { ...changeWithoutPatch, record: { ...mergePatch(before, patch), ...answer } as IdentifiedRecord };
 }
 
-/** Why a change is reported as a conflict; undefined if it was made, or failed. @param knownIds ids that no created record can have */
-function whyConflict({ action }: RecordChange, answer: IDataObject | Error, knownIds: ReadonlySet<string>): string | undefined {
-	if (answer instanceof Error) return refusalReason(answer);
-	return action === 'create' && knownIds.has(String(answer.id)) ? notCreated(String(answer.id)) : undefined;
+/** What became of a change, and why its item may be another record than it seemed to be. @param knownIds ids that no created record can have */
+function outcomeOf(change: RecordChange, answer: IDataObject | Error, knownIds: ReadonlySet<string>) {
+	const { action, item, record } = change;
+	if (!(answer instanceof Error)) {
+		const id = String(answer.id);
+		if (action !== 'create' || !knownIds.has(id)) return { result: asWritten(change, answer) };
+		const doubt = `The CRM’s response to item ${item} has no new record, so the item may be this record. It was left unchanged.`;
+		return { result: asConflict(change, notCreated(id)), doubt };
+	}
+	const [reason, doubt] = [refusalReason(answer), `Item ${item} could not be written, but may be this record. It was left unchanged.`];
+	const result = reason === undefined ? answer : asConflict(change, reason);
+	// A record that was changed or deleted meanwhile has no other key.
+	return record && changedSinceRead(answer) !== undefined ? { result } : { result, doubt };
 }
 
 /** Why the CRM refused a change that was valid when it was planned; undefined for errors. */
 const refusalReason = (error: Error): string | undefined =>
 	changedSinceRead(error) ?? (isRefused(error) && isAnsweredWith(error, 409) ? `The CRM refused the change: ${error.message}` : undefined);
-
-/** Why an item may be another record than it seemed to be, by the answer to its change. @param reason why it is a conflict, if it is one */
-function doubtAfter({ item, record }: RecordChange, answer: IDataObject | Error, reason: string | undefined): string | undefined {
-	if (item === undefined) return undefined;
-	if (!(answer instanceof Error)) {
-		return reason && `The CRM’s response to item ${item} has no new record, so the item may be this record. It was left unchanged.`;
-	}
-	// A record that was changed or deleted meanwhile has no other key.
-	if (record && changedSinceRead(answer) !== undefined) return undefined;
-	return `Item ${item} could not be written, but may be this record. It was left unchanged.`;
-}
 
 const notCreated = (id: string) =>
 	`The CRM did not create a record: it returned record ${id}, which already existed and may have been changed. Correct the values by which the two are recognized.`;
