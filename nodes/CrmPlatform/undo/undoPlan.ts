@@ -222,37 +222,21 @@ function restorationOf({ history, fields }: RecordToUndo, name: string, current:
 	return { asChanged, restored: before, isChangedSince: fieldHistory.othersSince !== undefined || !isAsChanged, isContestedList: false };
 }
 
-function contestedRestoration(link: Field, fieldHistory: FieldHistory, now: unknown[], { takesPrecedence, newIds }: UndoRules): Restoration {
-	const moved = movedEntries(fieldHistory).map((each) => ({ ...each, entry: withSubstitutes(newIds, link, each.entry) }));
-	const entries = entriesAsChanged(now, moved);
-	const undone = entries.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
-	const isChangedSince = undone.length === 0 && entries.length > 0;
-	return { asChanged: now, restored: withEntriesUndone(now, isChangedSince ? entries : undone), isChangedSince, isContestedList: true };
-}
-
-interface EntryUndo {
-	entry: unknown;
-	/** Whether the list contained it after the changes to undo; before them, it was the other way round. */
-	isIn: boolean;
-	/** Whether someone else has removed it or added it again since. */
-	isChangedSince: boolean;
-}
-
-/** The entries of a list that the changes to undo have added or removed. */
-const movedEntries = ({ entries }: FieldHistory): EntryUndo[] =>
-	[...entries.values()].flatMap(({ entry, moves: { before, after, othersSince } }) =>
-		(before === after ? [] : [{ entry, isIn: after === true, isChangedSince: othersSince !== undefined }]));
-
-/** Those of the moved entries that are still as the changes to undo made them: the added ones are there, the removed ones are not. */
-function entriesAsChanged(list: unknown[], moved: EntryUndo[]): EntryUndo[] {
-	const keys = new Set(list.map(canonicalText));
-	return moved.filter(({ entry, isIn }) => keys.has(canonicalText(entry)) === isIn);
-}
-
-/** A list without those of the entries that the changes to undo have added, and with those that they have removed. */
-function withEntriesUndone(list: unknown[], entries: EntryUndo[]): unknown[] {
-	const addedKeys = new Set(entries.flatMap(({ isIn, entry }) => (isIn ? [canonicalText(entry)] : [])));
-	return [...list.filter((entry) => !addedKeys.has(canonicalText(entry))), ...entries.flatMap(({ isIn, entry }) => (isIn ? [] : [entry]))];
+/** In a contested list, only those entries are undone that are still as the changes to undo made them. */
+function contestedRestoration(link: Field, { entries }: FieldHistory, now: unknown[], { takesPrecedence, newIds }: UndoRules): Restoration {
+	const keys = new Set(now.map(canonicalText));
+	const asMade = [...entries.values()].flatMap(({ entry, moves: { before, after, othersSince } }) => {
+		const current = withSubstitutes(newIds, link, entry);
+		const [key, wasAdded] = [canonicalText(current), after === true];
+		return before === after || keys.has(key) !== wasAdded ? [] : [{ entry: current, key, wasAdded, isChangedSince: othersSince !== undefined }];
+	});
+	const undone = asMade.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
+	const isChangedSince = undone.length === 0 && asMade.length > 0;
+	const moved = isChangedSince ? asMade : undone;
+	const addedKeys = new Set(moved.flatMap(({ wasAdded, key }) => (wasAdded ? [key] : [])));
+	const others = now.filter((entry) => !addedKeys.has(canonicalText(entry)));
+	const restored = [...others, ...moved.flatMap(({ wasAdded, entry }) => (wasAdded ? [] : [entry]))];
+	return { asChanged: now, restored, isChangedSince, isContestedList: true };
 }
 
 /** Why some of these fields keep their values: each for itself, and those that the CRM changes with them. */
@@ -267,7 +251,9 @@ function reasonsToKeep(
 		const id = idText(restored);
 		const isMissing = (other: string) => {
 			const list = restorations.get(other);
-			return id !== undefined && list?.isContestedList && !entriesLeft(list).map(idText).includes(id);
+			if (id === undefined || !list?.isContestedList) return false;
+			// As it becomes unless the undo takes precedence.
+			return !((list.isChangedSince ? list.asChanged : list.restored) as unknown[]).map(idText).includes(id);
 		};
 		if (isChangedSince) reasons.set(name, 'fieldsChangedSince');
 		else if (fields.dependentFields(name).some(isMissing)) reasons.set(name, 'missingInList');
@@ -279,9 +265,6 @@ function reasonsToKeep(
 	}
 	return reasons;
 }
-
-/** A contested list as it becomes unless the undo takes precedence. */
-const entriesLeft = ({ isChangedSince, asChanged, restored }: Restoration) => (isChangedSince ? asChanged : restored) as unknown[];
 
 /**
  * Whether others have changed, after the first change of a field that is to be undone, another one that the CRM changes with
