@@ -7,11 +7,11 @@ import { checkMaximum } from '../changes/maximum';
 import { countedReasons } from '../failure';
 import { openEventLog } from '../log/eventLog';
 import type { NodeRun, Resource } from '../model';
+import { linkOf, type LinkTargets, targetsIn } from './linkTargets';
 import { type LoggedChanges, readLoggedChanges, undoableResource } from './loggedChanges';
 import type { RecordHistory } from './recordHistories';
 import type { RecordUndo } from './recordUndo';
 import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
-import { linkOf, targetsIn, type UndoLinks } from './undoLinks';
 import { planUndo } from './undoPlan';
 import { writeUndos } from './undoWrites';
 
@@ -33,19 +33,20 @@ export async function undoChanges(running: NodeRun, item: number, undoableTypes:
 	const logged = await readLoggedChanges(run, log, choices);
 	const histories = historiesToUndo(logged, choices, api.notices);
 	if (histories.length === 0) return [];
-	const planned = await planUndo(api, choices, logged, histories);
+	const plan = await planUndo(api, choices, logged, histories);
+	const { planned, targets: { names } } = plan;
 	const limit = { ...choices, label: maxUndone.displayName, effect: 'change', purpose: 'undo them' };
 	checkMaximum(planned.filter(({ action }) => action).length, limit, api.notices);
 	await logged.catchUp();
 	if (isPreview) {
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
 		await announceEvents(api, planned);
-		return undoOutput(planned, logged.links, api.notices, isPreview);
+		return undoOutput(planned, names, api.notices, isPreview);
 	}
 	if (logged.lateCount > 0 && causer.type === 'execution') throw new Error(stillRuns(causer.label));
-	const undone = await writeUndos(run, logged, planned);
+	const undone = await writeUndos(run, logged, plan);
 	if (logged.lateCount > 0) api.notices.add(lateChanges(logged.lateCount, causer.label));
-	return undoOutput(undone, logged.links, api.notices, isPreview);
+	return undoOutput(undone, names, api.notices, isPreview);
 }
 
 /**
@@ -68,7 +69,7 @@ function historiesToUndo(logged: LoggedChanges, choices: UndoChoices, notices: S
 }
 
 /** An output item for each record, with the changes as texts beside the values. A notice counts the results and their reasons. */
-function undoOutput(undos: RecordUndo[], links: UndoLinks, notices: Set<string>, isPreview: boolean): IDataObject[] {
+function undoOutput(undos: RecordUndo[], names: LinkTargets['names'], notices: Set<string>, isPreview: boolean): IDataObject[] {
 	const items = undos.map((undo): IDataObject => {
 		const { history: { typeName, id, name }, result, action, changes, reason, newId } = undo;
 		return {
@@ -78,8 +79,8 @@ function undoOutput(undos: RecordUndo[], links: UndoLinks, notices: Set<string>,
 			id,
 			name: name ?? null,
 			...(newId !== undefined && { new_id: newId }),
-			restored: changesText(undo, links, false),
-			kept: changesText(undo, links, true),
+			restored: changesText(undo, names, false),
+			kept: changesText(undo, names, true),
 			reason: reason ?? null,
 			changes,
 		};
@@ -89,14 +90,14 @@ function undoOutput(undos: RecordUndo[], links: UndoLinks, notices: Set<string>,
 }
 
 /** The restored or the kept values of a record: `amount: 12000 → 1200`. */
-function changesText(undo: RecordUndo, links: UndoLinks, areKept: boolean): string | null {
+function changesText(undo: RecordUndo, names: LinkTargets['names'], areKept: boolean): string | null {
 	const changes = undo.changes.filter(({ kept = false }) => kept === areKept);
-	const texts = changes.map(({ field, from, to }) => `${field}: ${readableValue(links, undo, field, from)} → ${readableValue(links, undo, field, to)}`);
+	const texts = changes.map(({ field, from, to }) => `${field}: ${readableValue(names, undo, field, from)} → ${readableValue(names, undo, field, to)}`);
 	return texts.join('; ') || null;
 }
 
 /** A value as people read it: names beside the ids of records. */
-function readableValue({ names }: UndoLinks, undo: RecordUndo, name: string, value: unknown): string {
+function readableValue(names: LinkTargets['names'], undo: RecordUndo, name: string, value: unknown): string {
 	const link = linkOf(undo, name);
 	if (value === null || value === undefined) return 'empty';
 	if (!link) return typeof value === 'string' ? `“${value}”` : JSON.stringify(value);

@@ -9,6 +9,7 @@ import { eventName, fieldEntries, fieldValue, setField } from '../log/eventField
 import { recordsById } from '../lookUp/byId';
 import { includingDeleted, isDeletedIn } from '../lookUp/recordList';
 import { hasOnlyBlanks } from '../values/blank';
+import { type LinkTargets, lookUpTargets, withLiveLinks } from './linkTargets';
 import type { LoggedChanges } from './loggedChanges';
 import { explain, type Explanation } from './reasons';
 import { type FieldHistory, type RecordHistory, recordKey, type Substitutes, withSubstitutes } from './recordHistories';
@@ -31,16 +32,17 @@ interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimite
  */
 export async function planUndo(
 	api: Connection, choices: UndoChoices, { fields, links, histories: { recreations } }: LoggedChanges, histories: RecordHistory[],
-): Promise<RecordUndo[]> {
+): Promise<{ planned: RecordUndo[]; targets: LinkTargets }> {
 	const invisible = choices.isSightLimited ? await readInvisible(api, histories) : new Set<string>();
 	const rules = { ...choices, invisible, newIds: recreations.newIds('last') };
 	const undos = histories.map((history) => planRecord({ history, fields: fields.get(history.collection)! }, rules));
-	await links.lookUp(recreations.newIds('existing'), undos);
+	const targets = await lookUpTargets(api, recreations.newIds('existing'), undos);
 	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [history.key] : [])));
-	const linked = undos.map((undo) => links.withLiveLinks(undo, creations));
+	const linked = undos.map((undo) => withLiveLinks(targets, undo, creations));
 	const linkedKeys = links.linkedKeys(linked, 'done');
-	return linked.map((undo) =>
+	const planned = linked.map((undo) =>
 		(undo.action === 'delete' && linkedKeys.has(undo.history.key) ? notWritten(undo, explain('linkedSince')) : undo));
+	return { planned, targets };
 }
 
 /**

@@ -12,9 +12,11 @@ import { changedSinceRead, type ChangeWrite, sendChanges } from '../changes/send
 import { allCustomFields, customFieldPrefix } from '../fields/field';
 import { eventName, fieldValue, hasField, setField } from '../log/eventFields';
 import type { NodeRun, MayContinue } from '../model';
+import { type LinkTargets, waitsFor, withLiveLinks } from './linkTargets';
 import type { LoggedChanges } from './loggedChanges';
 import { explain, type Explanation, sentences } from './reasons';
 import { allKept, notWritten, type RecordUndo, withCopies, withExplanations, withoutFields } from './recordUndo';
+import type { planUndo } from './undoPlan';
 
 // The writes of an undo depend on each other: a value that must be unique becomes free when the record that has it is undone,
 // a created record can be deleted when nothing links to it any more, and a record can be linked to when it was created again.
@@ -23,6 +25,7 @@ import { allKept, notWritten, type RecordUndo, withCopies, withExplanations, wit
 interface Course {
 	run: NodeRun;
 	logged: LoggedChanges;
+	targets: LinkTargets;
 	/** As they are now, by the keys of their records, in the order of the plan. */
 	steps: Map<string, UndoStep>;
 }
@@ -34,9 +37,11 @@ interface Course {
  * @returns the result of each planned undo
  * @throws NodeApiError if the service stops answering; the next undo continues
  */
-export async function writeUndos(run: NodeRun, logged: LoggedChanges, planned: RecordUndo[]): Promise<RecordUndo[]> {
+export async function writeUndos(
+	run: NodeRun, logged: LoggedChanges, { planned, targets }: Awaited<ReturnType<typeof planUndo>>,
+): Promise<RecordUndo[]> {
 	const steps = new Map(planned.map((undo) => [undo.history.key, firstStep(undo)]));
-	const course: Course = { run, logged, steps };
+	const course: Course = { run, logged, targets, steps };
 	try {
 		for (let isMoving = true; isMoving; ) {
 			const areUpdated = await write(course, readySteps(course, 'update'));
@@ -62,7 +67,7 @@ const keysOf = (steps: UndoStep[]): ReadonlySet<string> => new Set(steps.map(({ 
 /** The pending steps that link to no record that is yet to be created, or do not wait for it. */
 function readySteps(course: Course, action: 'update' | 'create'): UndoStep[] {
 	const creations = keysOf(pendingSteps(course, 'create'));
-	return pendingSteps(course, action).filter(({ state, toWrite }) => state === 'forced' || !course.logged.links.waitsFor(toWrite, creations));
+	return pendingSteps(course, action).filter(({ state, toWrite }) => state === 'forced' || !waitsFor(course.targets, toWrite, creations));
 }
 
 /**
@@ -106,15 +111,15 @@ async function writeDeadlocked(course: Course): Promise<boolean> {
 }
 
 function stepsToForce(course: Course): UndoStep[] {
-	const { links } = course.logged;
+	const { targets } = course;
 	const creations = pendingSteps(course, 'create');
 	const untried = creations.filter(({ state }) => state === 'waiting');
 	const untriedKeys = keysOf(untried);
 	// Creations that link only to records that the CRM refuses to create.
-	const waitInVain = untried.filter(({ toWrite }) => !links.waitsFor(toWrite, untriedKeys));
+	const waitInVain = untried.filter(({ toWrite }) => !waitsFor(targets, toWrite, untriedKeys));
 	if (waitInVain.length > 0) return waitInVain;
 	// One of those that link to each other in a circle, or wait for it: if possible one that does not need its links.
-	const inCircle = untried.find(({ toWrite }) => links.withLiveLinks(toWrite).action) ?? untried[0];
+	const inCircle = untried.find(({ toWrite }) => withLiveLinks(targets, toWrite).action) ?? untried[0];
 	if (inCircle) return [inCircle];
 	// Creations with a value of a record to delete, which may be linked from what waits for them.
 	const deletedIds = new Set(pendingSteps(course, 'delete').map(({ planned }) => planned.history.id));
@@ -129,7 +134,7 @@ type Sending = { step: UndoStep; toSend: RecordUndo };
 async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
 	const requests = new Map<string, Sending[]>();
 	for (const step of steps) {
-		const toSend = course.logged.links.withLiveLinks(step.toWrite);
+		const toSend = withLiveLinks(course.targets, step.toWrite);
 		const { action, history: { collection } } = toSend;
 		const isEmpty = !action || (action === 'update' && changesLeft(step, toSend).length === 0);
 		if (isEmpty) course.steps.set(step.planned.history.key, ended(step, toSend));
@@ -145,7 +150,7 @@ async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
  *
  * @throws Error that concerns not only this record or record type
  */
-async function send({ run, logged, steps }: Course, together: Sending[]): Promise<void> {
+async function send({ run, targets, steps }: Course, together: Sending[]): Promise<void> {
 	const { action, history: { collection }, fields } = together[0]!.toSend;
 	const description = fields.description?.[action!];
 	const signal = run.n8n.getExecutionCancelSignal();
@@ -161,7 +166,7 @@ async function send({ run, logged, steps }: Course, together: Sending[]): Promis
 		const { key } = toSend.history;
 		const next = stepAfter(step, toSend, answer);
 		steps.set(key, next);
-		if (next.reported.newId !== undefined) logged.links.addNewId(key, next.reported.newId);
+		if (next.reported.newId !== undefined) targets.newIds.set(key, next.reported.newId);
 	}
 	if (signal?.aborted) throw new Error('The execution was canceled');
 }
