@@ -126,22 +126,23 @@ async function* eventsOf(log: OpenLog, types: string[], query: Query, limit?: nu
 	const all = allEvents(log, query, limit);
 	if (types.length === 0) return yield* all;
 	const isChosen = ({ type }: CrmEvent) => types.some((pattern) => matchesEventPattern(pattern, type));
-	if (log.refusedTypes.has(types.join())) return yield* only(isChosen, all);
-	const chosen = allEvents(log, { ...query, [logFilters.types]: types }, limit);
-	const firstChosen = await chosen.next().catch((error: unknown) => {
-		if (isAnsweredWith(error, 400, 403)) return error;
-		throw error;
-	});
-	if (!(firstChosen instanceof NodeApiError)) {
-		if (firstChosen.value) yield firstChosen.value;
-		return yield* chosen;
+	if (!log.refusedTypes.has(types.join())) {
+		const chosen = allEvents(log, { ...query, [logFilters.types]: types }, limit);
+		const firstChosen = await chosen.next().catch((error: unknown) => {
+			if (isAnsweredWith(error, 400, 403)) return error;
+			throw error;
+		});
+		if (!(firstChosen instanceof NodeApiError)) {
+			if (firstChosen.value) yield firstChosen.value;
+			return yield* chosen;
+		}
+		// If the service refuses the whole log, this fails.
+		const first = await all.next();
+		log.refusedTypes.add(types.join());
+		log.report(typesRefused(types, firstChosen));
+		if (first.value && isChosen(first.value)) yield first.value;
 	}
-	// If the service refuses the whole log, this fails.
-	const first = await all.next();
-	log.refusedTypes.add(types.join());
-	log.report(typesRefused(types, firstChosen));
-	if (first.value && isChosen(first.value)) yield first.value;
-	yield* only(isChosen, all);
+	for await (const event of all) if (isChosen(event)) yield event;
 }
 
 /** The first of two events. The second one shows whether the service sorts: the newest event may be the only one, or just the first. */
@@ -162,12 +163,6 @@ async function* ascending(events: AsyncGenerator<CrmEvent, void>): AsyncGenerato
 
 const unordered =
 	`The event log of the CRM is not in sequence, so the order of the changes is unknown. ${breaksRule(15)} Report this to the CRM’s support.`;
-
-async function* only(isWanted: (event: CrmEvent) => boolean, events: AsyncGenerator<CrmEvent, void>): AsyncGenerator<CrmEvent, void> {
-	for await (const event of events) {
-		if (isWanted(event)) yield event;
-	}
-}
 
 const typesRefused = (types: string[], { message, description }: NodeApiError): string =>
 	`The CRM refuses at least one of the event types ${types.join(', ')}: ${description ?? message} Instead, the trigger reads events of all types and selects the chosen ones. If a type no longer exists, remove it from Events. If the credential has lost permission to read one, events of that type start no workflow until the permission is restored.`;
@@ -216,19 +211,15 @@ export async function* readInRanges(log: PagedLog, sequence: number): AsyncGener
 	// Where the log begins may be far above the sequence.
 	const width = begin - first[0]!.sequence + 1;
 	const end = (await log.newest()) ?? begin;
-	const ranges: Array<{ above: number; to: number }> = [];
-	for (let above = begin; above < end; above += width) ranges.push({ above, to: Math.min(above + width, end) });
-
-	const startReading = ({ above, to }: { above: number; to: number }): Promise<CrmEvent[]> => {
-		const events = readRange(log, above, to, end);
-		// A rejection is thrown in its turn.
-		events.catch(() => undefined);
-		return events;
-	};
-	const running = ranges.splice(0, rangesAtOnce).map(startReading);
-	while (running.length > 0) {
-		const events = await running.shift()!;
-		running.push(...ranges.splice(0, 1).map(startReading));
+	const running: Array<Promise<CrmEvent[]>> = [];
+	for (let above = begin; above < end || running.length > 0; above += width) {
+		const events = above >= end || running.length >= rangesAtOnce ? await running.shift()! : [];
+		if (above < end) {
+			const range = readRange(log, above, Math.min(above + width, end), end);
+			// A rejection is thrown in its turn.
+			range.catch(() => undefined);
+			running.push(range);
+		}
 		yield* events;
 	}
 	// The events written meanwhile.
