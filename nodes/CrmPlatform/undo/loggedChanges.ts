@@ -24,7 +24,7 @@ import { UndoLinks } from './undoLinks';
  */
 export async function readLoggedChanges(run: NodeRun, log: EventLog, choices: UndoChoices): Promise<LoggedChanges> {
 	const first = await firstEvent(run, log, choices);
-	const logged = new LoggedChanges(run, log, choices, await run.api.describeEvents());
+	const logged = new LoggedChanges({ run, log, choices, catalog: await run.api.describeEvents() });
 	if (!first) return logged;
 	await logged.readFrom(first);
 	if (choices.isSightLimited) run.api.notices.add(limitedSight(choices.causer.label));
@@ -64,20 +64,11 @@ export class LoggedChanges {
 	private lastSequence = 0;
 	/** By types of events. */
 	private readonly meanings = new Map<string, UndoMeaning>();
-	private readonly thisUndo: KeyOrigin;
-	private readonly run: NodeRun;
-	private readonly log: EventLog;
-	private readonly choices: UndoChoices;
-	private readonly catalog: EventCatalog;
+	private readonly source: { run: NodeRun; log: EventLog; choices: UndoChoices; catalog: EventCatalog };
 
-	constructor(run: NodeRun, log: EventLog, choices: UndoChoices, catalog: EventCatalog) {
-		const { instance, workflow, execution, started } = run.identity;
-		this.thisUndo = { ...originOf(instance, workflow, execution), ...(started !== undefined && { started }) };
-		this.run = run;
-		this.log = log;
-		this.choices = choices;
-		this.links = new UndoLinks(run.api, choices);
-		this.catalog = catalog;
+	constructor(source: LoggedChanges['source']) {
+		this.source = source;
+		this.links = new UndoLinks(source.run.api, source.choices);
 	}
 
 	/**
@@ -85,9 +76,9 @@ export class LoggedChanges {
 	 * good, or if several executions have the number of the one to undo
 	 */
 	async readFrom(first: CrmEvent): Promise<void> {
-		const { causer, onlyIds } = this.choices;
+		const { run, log, choices: { causer, onlyIds } } = this.source;
 		let firstOrigin: KeyOrigin | undefined;
-		for await (const event of this.log.allAfter(first.sequence - 1)) {
+		for await (const event of log.allAfter(first.sequence - 1)) {
 			this.lastSequence = event.sequence;
 			const [meaning, cause] = [this.meaningOf(event), causeOf(event)];
 			const isToUndo = this.isToUndo(event, cause);
@@ -100,18 +91,18 @@ export class LoggedChanges {
 			}
 			refuseIncomplete(event, meaning, cause);
 			const isChosen = isToUndo && !meaning.isIgnored && (onlyIds?.has(String(event.data.object.id)) ?? true);
-			if (isChosen && !this.fields.has(meaning.collection)) this.fields.set(meaning.collection, await readUndoFields(this.run, meaning));
+			if (isChosen && !this.fields.has(meaning.collection)) this.fields.set(meaning.collection, await readUndoFields(run, meaning));
 			if (isChosen && !meaning.notUndoable) this.fields.get(meaning.collection)!.requireVersions(meaning.collection);
 			await this.add(event, meaning, cause, isToUndo ? 'changes to undo' : 'others');
 		}
 	}
 
 	private meaningOf({ type }: CrmEvent): UndoMeaning {
-		return getOrCreate(this.meanings, type, () => undoMeaning(type, this.catalog, this.choices));
+		return getOrCreate(this.meanings, type, () => undoMeaning(type, this.source));
 	}
 
 	private isToUndo({ timestamp }: CrmEvent, cause: Cause): boolean {
-		const { causer, since, until } = this.choices;
+		const { causer, since, until } = this.source.choices;
 		const time = Date.parse(timestamp);
 		return (since === undefined || time >= since) && (until === undefined || time <= until) && hasCaused(causer, cause);
 	}
@@ -131,12 +122,14 @@ export class LoggedChanges {
 	 * @returns whether any of them may have linked to a record: it was no deletion
 	 */
 	async catchUp(): Promise<boolean> {
+		const { log, run: { identity: { instance, workflow, execution, started } } } = this.source;
+		const thisUndo = { ...originOf(instance, workflow, execution), ...(started !== undefined && { started }) };
 		let mayHaveLinked = false;
-		for await (const event of this.log.allAfter(this.lastSequence)) {
+		for await (const event of log.allAfter(this.lastSequence)) {
 			if (event.sequence <= this.lastSequence) continue;
 			this.lastSequence = event.sequence;
 			const [meaning, cause] = [this.meaningOf(event), causeOf(event)];
-			const isByThisUndo = isByExecution(this.thisUndo, cause);
+			const isByThisUndo = isByExecution(thisUndo, cause);
 			await this.add(event, meaning, cause, isByThisUndo ? 'this undo' : 'others');
 			if (!isByThisUndo && this.isToUndo(event, cause)) this.lateCount++;
 			mayHaveLinked ||= meaning.change !== 'deleted';
@@ -146,7 +139,7 @@ export class LoggedChanges {
 
 	/** Why there is nothing to undo, if so. */
 	whyNothing(): string {
-		const { causer: { label, type }, onlyIds, recordTypes, since } = this.choices;
+		const { causer: { label, type }, onlyIds, recordTypes, since } = this.source.choices;
 		const concerned = onlyIds ? 'the records in Only These Records' : recordTypes.length > 0 ? 'the chosen Record Types' : 'a record';
 		const changes = `${this.count.toLocaleString('en')} ${this.count === 1 ? 'change' : 'changes'}`;
 		if (this.count > 0) return `${label} made ${changes}, but none to ${concerned}.`;
@@ -159,7 +152,7 @@ export class LoggedChanges {
 export const undoableResource = (template: string, { undoableTypes }: UndoChoices): Resource | undefined =>
 	undoableTypes.find(({ path }) => withoutParameterNames(path) === withoutParameterNames(template));
 
-function undoMeaning(type: string, catalog: EventCatalog, choices: UndoChoices): UndoMeaning {
+function undoMeaning(type: string, { catalog, choices }: { catalog: EventCatalog; choices: UndoChoices }): UndoMeaning {
 	const undescribed = `/events/${type}` as const;
 	const meaning = meaningOfType(catalog, type) ?? { typeName: type, collection: undescribed, template: undescribed };
 	const resource = undoableResource(meaning.template, choices);

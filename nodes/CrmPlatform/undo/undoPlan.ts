@@ -109,13 +109,14 @@ const livingRecreation = ({ recreations }: RecordHistory) =>
 /** A record that an undo has created again gets what that undo could not restore. Values that have changed since are kept. */
 function planRecreated(toUndo: RecordToUndo, { id: newId, record, changed }: LivingRecreation, rules: UndoRules): RecordUndo {
 	const { history, fields } = toUndo;
-	const [withOthers, withoutOthers] = [false, true].map((takesPrecedence) => {
+	const recordBefore = (takesPrecedence: boolean) => {
 		const before = recordBeforeChanges(toUndo, { ...rules, takesPrecedence });
 		for (const [name, value] of fieldEntries(before.restored)) {
 			setField(before.restored, name, withSubstitutes(rules.newIds, fields.linkField(name), value));
 		}
 		return before;
-	}) as [RecordBefore, RecordBefore];
+	};
+	const [withOthers, withoutOthers] = [recordBefore(false), recordBefore(true)];
 	// Whether or not that undo took precedence, it created the record with the previous values of these fields.
 	const isOwn = (name: string) => !history.fieldHistories.get(name)!.othersSince && !withOthers.keptNames.has(name);
 	const ownNames = writableNames(toUndo).filter(isOwn);
@@ -279,14 +280,11 @@ function isTiedToOthers({ history: { fieldHistories }, fields }: RecordToUndo, n
 	return tied.some((other) => (lastByOthers(other) ?? 0) > since);
 }
 
-interface RecordBefore {
-	/** A deleted record with the values from before the changes to undo, but for those that are kept: they are as it had them last. */
-	restored: IDataObject;
-	/** The fields that others have changed, or that must stay with these. */
-	keptNames: ReadonlySet<string>;
-}
-
-function recordBeforeChanges(toUndo: RecordToUndo, rules: UndoRules): RecordBefore {
+/**
+ * A deleted record with the values from before the changes to undo, but for those that are kept: they are as it had them last.
+ * These are the fields that others have changed, or that must stay with them.
+ */
+function recordBeforeChanges(toUndo: RecordToUndo, rules: UndoRules): { restored: IDataObject; keptNames: ReadonlySet<string> } {
 	const { history, fields } = toUndo;
 	const { record, fieldHistories } = history.deletion!;
 	const [restored, names] = [{ ...record }, [...fieldHistories.keys()]];
