@@ -24,8 +24,6 @@ import { mergedValues, oldestFirst, type MergedType } from './mergedValues';
 
 /** The merge of one group on its way: what it does, and what was done of it so far. Each phase returns the next state. */
 export interface GroupMerge extends DuplicateGroup {
-	/** Those that an earlier merge of this workflow has deleted, then also those that this one has. */
-	deleted: IdentifiedRecord[];
 	/** The values that the survivor gets at once: those that must be unique are free when their holder is gone. */
 	values: IDataObject;
 	/** How the survivor changes, unique values included. */

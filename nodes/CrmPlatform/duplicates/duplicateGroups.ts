@@ -18,7 +18,7 @@ import type { NodeRun } from '../model';
 import { hasOnlyBlanks, listIn } from '../values/blank';
 import { parseId } from '../values/parsers';
 import { groupIds, survivorId } from './duplicatesForm';
-import { changeTime, creationTime, mergedValues, oldestFirst, type MergedType } from './mergedValues';
+import { mergedValues, oldestFirst, recordTime, type MergedType } from './mergedValues';
 import { mergeRules } from './mergeRules';
 
 export type SurvivorRule = 'id' | 'complete' | 'newest' | 'oldest';
@@ -30,7 +30,7 @@ export interface DuplicateGroup {
 	survivor: IdentifiedRecord;
 	/** The others, the oldest first. */
 	losers: IdentifiedRecord[];
-	/** Those that an earlier merge of this workflow has deleted already. */
+	/** Those that an earlier merge of this workflow has deleted already; of a merge on its way, then also those that it has. */
 	deleted: IdentifiedRecord[];
 	/** A sentence about each of these. */
 	howDeleted: string;
@@ -59,7 +59,7 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 	const [listsDeleted, hasLog] = [list.deleted !== undefined, await hasEventLog(run.api)];
 	const usesChangeTime = rule === 'newest' || type.merged.some(({ rule: fieldRule }) => mergeRules[fieldRule].needsTimes);
 	/** By these, rules choose. */
-	const decidingTimes = [...(usesChangeTime ? [changeTime(type.recordList)] : []), ...(rule === 'oldest' ? [creationTime(type.recordList)] : [])];
+	const decidingTimes = [...(usesChangeTime ? [recordTime(type.recordList, 'changed')] : []), ...(rule === 'oldest' ? [recordTime(type.recordList, 'created')] : [])];
 
 	return chosenGroups.map(({ ids, problem, survivorId: chosenId }): DuplicateGroup | RefusedGroup => {
 		const refuse = (reason: string): RefusedGroup => ({ ids, reason });
@@ -122,7 +122,7 @@ function readChosenGroups({ n8n }: NodeRun, rule: SurvivorRule): Array<{ ids: st
 /** The number by which a record takes precedence over those that follow it in the order of their age. */
 function precedence(rule: Exclude<SurvivorRule, 'id'>, { recordList, merged }: MergedType): (record: IdentifiedRecord) => number {
 	if (rule === 'oldest') return () => 0;
-	if (rule === 'newest') return changeTime(recordList);
+	if (rule === 'newest') return recordTime(recordList, 'changed');
 	return (record) => merged.filter(({ name }) => !hasOnlyBlanks(fieldValue(record, name))).length;
 }
 

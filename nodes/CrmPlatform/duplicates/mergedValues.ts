@@ -119,7 +119,7 @@ export function mergedValues(
 ): IDataObject {
 	const otherIds = new Set(others.map(({ id }) => id));
 	const allIds = new Set([survivor.id, ...otherIds]);
-	const changedAt = changeTime(recordList);
+	const changedAt = recordTime(recordList, 'changed');
 	const values: IDataObject = {};
 	for (const { name, rule, link, isMainList } of merged.filter(({ isUnique }) => isUnique === areUnique)) {
 		const candidates = [survivor, ...others].map((record): Candidate => {
@@ -141,19 +141,17 @@ function withoutLinks(field: Field, value: unknown, collection: Collection, ids:
 	return Array.isArray(remaining) ? remaining.filter(isLeft) : isLeft(remaining) ? remaining : undefined;
 }
 
-/** When a record was created, in milliseconds. */
-export const creationTime = ({ list }: Pick<RecordList, 'list'>) => (record: IDataObject): number =>
-	Date.parse(String(record[list.created?.field ?? 'created_at']));
+const usualTimes = { created: 'created_at', changed: 'updated_at' };
+
+/** When a record was created or last changed, in milliseconds. */
+export const recordTime = ({ list }: Pick<RecordList, 'list'>, event: keyof typeof usualTimes) => (record: IDataObject): number =>
+	Date.parse(String(record[list[event]?.field ?? usualTimes[event]]));
 
 /** Records in the order of their creation, the same in each run. */
 export function oldestFirst(recordList: Pick<RecordList, 'list'>, records: IdentifiedRecord[]): IdentifiedRecord[] {
-	const createdAt = creationTime(recordList);
+	const createdAt = recordTime(recordList, 'created');
 	return [...records].sort((a, b) => createdAt(a) - createdAt(b) || (a.id < b.id ? -1 : 1));
 }
-
-/** When a record was last changed, in milliseconds. */
-export const changeTime = ({ list }: Pick<RecordList, 'list'>) => (record: IDataObject): number =>
-	Date.parse(String(record[list.changed?.field ?? 'updated_at']));
 
 /** The values of the other records, and the entries of their lists, that the survivor does not get. @param values of the survivor */
 export function valuesNotKept({ merged, onlyCreated, compare }: MergedType, others: IdentifiedRecord[], values: IDataObject): IDataObject[] {
