@@ -21,6 +21,7 @@ const newestSchema = z.object({
 	id: z.string().min(1),
 	timestamp: z.string(),
 	sequence: z.number().int(),
+	/** Empty if the service does not name the account of the log. */
 	account_id: z.string().catch(''),
 });
 const causeSchema = z.object({ type: z.string(), timestamp: z.string(), actor: z.unknown(), request: z.unknown() });
@@ -28,14 +29,7 @@ const causeSchema = z.object({ type: z.string(), timestamp: z.string(), actor: z
 export type EventLog = Awaited<ReturnType<typeof openEventLog>>;
 
 /** The newest event of the log, of any type. */
-export interface Newest {
-	identity: string;
-	/** RFC 3339. */
-	timestamp: string;
-	sequence: number;
-	/** The account of the log; empty if the service does not name it. */
-	account: string;
-}
+export type Newest = NonNullable<Awaited<ReturnType<typeof newestIn>>>;
 
 export const hasEventLog = async (api: Connection): Promise<boolean> => (await api.describe(logPath))?.list !== undefined;
 
@@ -113,7 +107,7 @@ async function* membersOf<Shape extends z.ZodRawShape>(
 	for await (const entry of entriesOf(log, { ...query, ...onlyMembers }, limit)) yield schema.safeParse(entry).data ?? invalidEntry(entry);
 }
 
-async function newestIn(log: OpenLog, byNewest: Query): Promise<Newest | undefined> {
+async function newestIn(log: OpenLog, byNewest: Query) {
 	const { value } = await membersOf(log, newestSchema, byNewest, 1).next();
 	return value ? { identity: eventIdentity(value), timestamp: value.timestamp, sequence: value.sequence, account: value.account_id } : undefined;
 }
