@@ -1,24 +1,24 @@
-import { demoMembers } from '../../../sandbox/seed/demo-members.ts';
-import { type OAuthSandbox, startOAuthSandbox } from '../harness/connection.ts';
+import { type TokenSandbox, tokenSandbox } from '../harness/access-tokens.ts';
 import type { Call, Json } from '../harness/in-process.ts';
 import { type Receiver, startReceiver } from '../harness/receiver.ts';
 
-const [admin, sales] = demoMembers.map(({ id }) => id) as [string, string];
-const scopes = 'contacts:read contacts:write jobs:read webhooks:read webhooks:write events:read';
+const scopes = ['contacts:read', 'contacts:write', 'jobs:read', 'webhooks:read', 'webhooks:write', 'events:read'];
 
-let sandbox: OAuthSandbox;
+let sandbox: TokenSandbox;
 let receiver: Receiver;
 let asSales: Call;
 let asAccount: Call;
 
-beforeAll(async () => {
-	sandbox = await startOAuthSandbox({ allowPrivateWebhooks: true });
-	asSales = await sandbox.as('member', scopes);
-	({ asAccount } = sandbox);
+beforeEach(async () => {
+	sandbox = tokenSandbox({ allowPrivateWebhooks: true });
+	asSales = sandbox.as(sandbox.sales, scopes);
+	asAccount = sandbox.send;
+	receiver = await startReceiver();
 });
-beforeEach(async () => void (receiver = await startReceiver()));
-afterEach(() => receiver.close());
-afterAll(() => sandbox.close());
+afterEach(async () => {
+	await receiver.close();
+	sandbox.store.close();
+});
 
 const contactOf = async (owner_id: string | null, last_name: string): Promise<Json> =>
 	(await asAccount('POST', '/v1/contacts', { owner_id, last_name })).body;
@@ -27,12 +27,14 @@ const subscribe = async (call: Call, events: string[]): Promise<Json> =>
 const names = (events: Json[]): string[] => events.map(({ data }) => data.object.last_name);
 
 test('a user’s subscription gets only events of records that they may see', async () => {
-	const { body: before } = await asAccount('GET', '/v1/events');
+	const { admin, sales } = sandbox;
 	const { id } = await subscribe(asSales, ['contact.*']);
 	const foreign = await contactOf(admin, 'foreign');
 	await contactOf(null, 'free');
 	await contactOf(sales, 'own');
 	await asAccount('PATCH', `/v1/contacts/${foreign.id}`, { owner_id: sales });
+	// It is delivered before they lose it: afterwards it would not be sent.
+	await receiver.events(3);
 	await asAccount('PATCH', `/v1/contacts/${foreign.id}`, { owner_id: admin, last_name: 'away' });
 	await contactOf(sales, 'last');
 	const events = await receiver.events(5);
@@ -44,21 +46,20 @@ test('a user’s subscription gets only events of records that they may see', as
 		['contact.deleted', 'foreign', null],
 		['contact.created', 'last', null],
 	]);
-	const eventsReply = await asSales('GET', `/v1/events?type=contact.*&sequence[gt]=${before.total}`);
+	const eventsReply = await asSales('GET', '/v1/events?type=contact.*');
 	expect([names(eventsReply.body.data), eventsReply.body.total]).toEqual([names(events), 5]);
 	await asSales('DELETE', `/v1/webhooks/${id}`);
 	const { body: next } = await asSales('POST', '/v1/webhooks', { url: receiver.url, events: ['contact.deleted'] });
-	const since = before.data.at(-1)?.timestamp ?? '2026-01-01T00:00:00.000Z';
+	const since = new Date(0).toISOString();
 	const { body } = await asSales('POST', `/v1/webhooks/${next.id}/recover`, { since });
 	expect(body).toEqual({ recovered: 1 });
 	expect(names(await receiver.events(6)).filter((name) => name === 'foreign')).toHaveLength(3);
-	await asSales('DELETE', `/v1/webhooks/${next.id}`);
 });
 
 test('an event of a record that a user may not see does not exist', async () => {
-	const { id } = await contactOf(admin, 'foreign');
-	const { body } = await asAccount('GET', '/v1/events?type=contact.created&limit=500');
-	const event = body.data.find(({ data }: Json) => data.object.id === id);
+	await contactOf(sandbox.admin, 'foreign');
+	const { body } = await asAccount('GET', '/v1/events?type=contact.created');
+	const [event] = body.data;
 	expect((await asSales('GET', `/v1/events/${event.id}`)).status).toBe(404);
 	expect((await asAccount('GET', `/v1/events/${event.id}`)).status).toBe(200);
 });
@@ -75,5 +76,4 @@ test('a token subscribes only to records it may read, and reads only their event
 	await asAccount('POST', '/v1/companies', { name: 'x' });
 	expect((await asSales('GET', '/v1/events?type=company.*')).body.total).toBe(0);
 	expect((await asAccount('GET', '/v1/events?type=company.*')).body.total).toBe(1);
-	await asSales('DELETE', `/v1/webhooks/${subscription.id}`);
 });

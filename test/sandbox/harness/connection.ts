@@ -1,9 +1,9 @@
 import * as oauth from 'oauth4webapi';
-import type { Sandbox, SandboxOptions } from '../../../sandbox/serve.ts';
+import type { SandboxOptions } from '../../../sandbox/serve.ts';
 import { startObserved } from '../../contract/observed.ts';
 import { callService, replyOf } from './call-service.ts';
 import { type Browser, submitAndFollow, newBrowser, shownOnce } from './scripted-browser.ts';
-import type { Call, Reply } from './in-process.ts';
+import type { Call } from './in-process.ts';
 
 export const redirectUri = 'http://localhost:5678/rest/oauth2-credential/callback';
 const overHttp = { [oauth.allowInsecureRequests]: true };
@@ -21,34 +21,17 @@ export interface Connected {
 	scope: string;
 }
 
-/** A sandbox on the network, with a clock that tests move. */
-export interface OAuthSandbox extends Sandbox {
-	clock: { now: number };
-	browse(): Browser;
-	/** The browser of a signed-in user. It is always the same one, since signing in again would slow down tests. */
-	signedIn(role: 'admin' | 'member'): Promise<Browser>;
-	register(type?: 'confidential' | 'public'): Promise<RegisteredClient>;
-	/** Connects a user as applications do: the user signs in and allows access, and oauth4webapi exchanges the code. */
-	connect(client: RegisteredClient, role: 'admin' | 'member', scope?: string): Promise<Connected>;
-	/** An authorization code and its verifier. */
-	newCode(client: RegisteredClient): Promise<{ code: string; verifier: string }>;
-	/** Connects a user to an application that all these calls share. */
-	as(role: 'admin' | 'member', scope: string): Promise<Call>;
-	/** Calls with the API key of the account. */
-	asAccount: Call;
-	/** Posts parameters to an endpoint, with the client's ID and secret. */
-	post(path: string, client: RegisteredClient, parameters: Record<string, string>): Promise<Reply>;
-	/** Calls the API with a token. */
-	call(token: string, ...request: Parameters<Call>): Promise<Reply>;
-}
+export type OAuthSandbox = Awaited<ReturnType<typeof startOAuthSandbox>>;
 
-export async function startOAuthSandbox(options: SandboxOptions = {}): Promise<OAuthSandbox> {
+/** A sandbox on the network, with a clock that tests move. */
+export async function startOAuthSandbox(options: SandboxOptions = {}) {
 	const clock = { now: Date.parse('2026-01-05T10:00:00.000Z') };
 	const running = await startObserved({ contacts: 0, now: () => clock.now, ...options });
 	const { url } = running;
 	const browse = () => newBrowser((path, init) => fetch(new URL(path, url), init));
 
 	const browsers = new Map<string, Browser>();
+	/** The browser of a signed-in user. It is always the same one, since signing in again would slow down tests. */
 	const signedIn = async (role: 'admin' | 'member') => {
 		const existingBrowser = browsers.get(role);
 		if (existingBrowser) return existingBrowser;
@@ -57,47 +40,46 @@ export async function startOAuthSandbox(options: SandboxOptions = {}): Promise<O
 		browsers.set(role, browser);
 		return browser;
 	};
-
-	const register: OAuthSandbox['register'] = async (type = 'confidential') => {
-		const page = await submitAndFollow(await signedIn('admin'), '/settings/api', {
-			action: 'create-client',
-			client_name: 'n8n',
-			redirect_addresses: redirectUri,
-			client_type: type,
-		});
-		const [id, secret] = shownOnce(page);
-		return { id: id!, secret };
-	};
-	const connect: OAuthSandbox['connect'] = async (client, role, scope) =>
-		await exchange(url, client, await authorize(await signedIn(role), client, scope));
-	const post: OAuthSandbox['post'] = async (path, { id, secret }, parameters) => {
-		const credentials = { client_id: id, ...(secret !== undefined && { client_secret: secret }) };
-		const body = new URLSearchParams({ ...credentials, ...parameters });
-		return await replyOf(await fetch(url + path, { method: 'POST', body }));
-	};
-	const call: OAuthSandbox['call'] = async (...request) => await callService(url, ...request);
-	let sharedClient: Promise<RegisteredClient> | undefined;
+	/** Calls the API with a token. */
+	const call = async (token: string, ...request: Parameters<Call>) => await callService(url, token, ...request);
 
 	return {
 		...running,
 		clock,
 		browse,
 		signedIn,
-		register,
 
-		async newCode(client) {
+		async register(type: 'confidential' | 'public' = 'confidential'): Promise<RegisteredClient> {
+			const page = await submitAndFollow(await signedIn('admin'), '/settings/api', {
+				action: 'create-client',
+				client_name: 'n8n',
+				redirect_addresses: redirectUri,
+				client_type: type,
+			});
+			const [id, secret] = shownOnce(page);
+			return { id: id!, secret };
+		},
+
+		/** An authorization code and its verifier. */
+		async newCode(client: RegisteredClient) {
 			const { verifier, address } = await authorize(await signedIn('admin'), client);
 			return { verifier, code: address.searchParams.get('code')! };
 		},
 
-		connect,
-		async as(role, scope) {
-			const { accessToken } = await connect(await (sharedClient ??= register()), role, scope);
-			return (...request) => call(accessToken, ...request);
+		/** Connects a user as applications do: the user signs in and allows access, and oauth4webapi exchanges the code. */
+		connect: async (client: RegisteredClient, role: 'admin' | 'member', scope?: string) =>
+			await exchange(url, client, await authorize(await signedIn(role), client, scope)),
+
+		/** Posts parameters to an endpoint, with the client's ID and secret. */
+		async post(path: string, { id, secret }: RegisteredClient, parameters: Record<string, string>) {
+			const credentials = { client_id: id, ...(secret !== undefined && { client_secret: secret }) };
+			const body = new URLSearchParams({ ...credentials, ...parameters });
+			return await replyOf(await fetch(url + path, { method: 'POST', body }));
 		},
-		asAccount: (...request) => call(running.apiKey, ...request),
-		post,
+
 		call,
+		/** Calls with the API key of the account. */
+		asAccount: async (...request: Parameters<Call>) => await call(running.apiKey, ...request),
 	};
 }
 
