@@ -1,19 +1,5 @@
 import { demoMembers } from '../../../sandbox/seed/demo-members.ts';
-import { type Call, type InProcess, inProcess } from './in-process.ts';
-
-/** A sandbox in process that makes access tokens without a sign-in. */
-export interface TokenSandbox extends InProcess {
-	admin: string;
-	sales: string;
-	/** Creates another user who can sign in. */
-	newUser(role: string): Promise<string>;
-	/** A grant of a user, with an access token and a refresh token. */
-	grant(userId: string, scopes: string[], clientId?: string): { id: string; access: string; refresh: string };
-	/** Calls as a user. */
-	as(userId: string, scopes: string[]): Call;
-	/** Calls with a token. */
-	with(token: string): Call;
-}
+import { type Call, inProcess } from './in-process.ts';
 
 const client = { id: 'cli_test', secret: 'crm_secret_test' };
 
@@ -23,7 +9,10 @@ export const clientForm = {
 	Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}`,
 };
 
-export function tokenSandbox(options: Parameters<typeof inProcess>[0] = {}): TokenSandbox {
+export type TokenSandbox = ReturnType<typeof tokenSandbox>;
+
+/** A sandbox in process that makes access tokens without a sign-in. */
+export function tokenSandbox(options: Parameters<typeof inProcess>[0] = {}) {
 	const now = options.now ?? Date.now;
 	const sandbox = inProcess(options);
 	const { store, send } = sandbox;
@@ -31,28 +20,32 @@ export function tokenSandbox(options: Parameters<typeof inProcess>[0] = {}): Tok
 	store.clients.add({ id, name: 'n8n', redirectUris: [], createdAt: now() }, secret);
 	let grants = 0;
 
-	const grant: TokenSandbox['grant'] = (userId, scopes, clientId = id) => {
+	/** A grant of a user, with an access token and a refresh token. */
+	const grant = (userId: string, scopes: string[], clientId = id) => {
 		const grantId = `grant_${++grants}`;
 		const code = { redirectUri: 'http://localhost', challenge: '', expiresAt: now() + 3_600_000 };
 		store.grants.add({ id: grantId, clientId, userId, scopes }, code, now());
 		const access = store.tokens.addAccess(grantId, scopes, now() + 3_600_000, now());
 		return { id: grantId, access, refresh: store.tokens.addRefresh(grantId) };
 	};
-	const callWith: TokenSandbox['with'] = (token) => (method, path, body, headers) =>
+	/** Calls with a token. */
+	const callWith = (token: string): Call => (method, path, body, headers) =>
 		send(method, path, body, { Authorization: `Bearer ${token}`, ...headers });
 
 	return {
 		...sandbox,
 		admin: demoMembers[0]!.id,
 		sales: demoMembers[1]!.id,
-		async newUser(role) {
+		/** Creates another user who can sign in. */
+		async newUser(role: string): Promise<string> {
 			const email = `user-${++grants}@x.example`;
 			const { body } = await sandbox.post('/v1/users', { email, role, status: 'active' });
 			store.members.add(body.id, demoMembers[1]!.password);
 			return body.id;
 		},
 		grant,
-		as: (userId, scopes) => callWith(grant(userId, scopes).access),
+		/** Calls as a user. */
+		as: (userId: string, scopes: string[]) => callWith(grant(userId, scopes).access),
 		with: callWith,
 	};
 }

@@ -1,37 +1,31 @@
 import { demoMembers } from '../../../sandbox/seed/demo-members.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../../sandbox/serve.ts';
+import { type SandboxOptions, startSandbox } from '../../../sandbox/serve.ts';
 import { type Browser, hiddenValue, newBrowser, type Shown } from './scripted-browser.ts';
 import { callService } from './call-service.ts';
 import type { Call, Json } from './in-process.ts';
 
-/** The sandbox with its console, and people who are signed in to it. */
-export interface Console extends Sandbox {
-	admin: Browser;
-	member: Browser;
-	/** A browser without a sign-in. */
-	browse(headers?: Record<string, string>): Browser;
-	/** Calls the API with the API key. */
-	api(...request: Parameters<Call>): Promise<Json>;
-	newContact(values?: Json): Promise<Json>;
-}
+export type Console = Awaited<ReturnType<typeof startConsole>>;
 
-export async function startConsole(options: SandboxOptions = {}): Promise<Console> {
+/** The sandbox with its console, and people who are signed in to it. */
+export async function startConsole(options: SandboxOptions = {}) {
 	const sandbox = await startSandbox({ contacts: 60, requestsPerMinute: 1_000_000, ...options });
-	const browse: Console['browse'] = (headers) =>
+	/** A browser without a sign-in. */
+	const browse = (headers?: Record<string, string>) =>
 		newBrowser((path, init) => fetch(new URL(path, sandbox.url), { ...init, headers: { ...init.headers, ...headers } }));
 	const signedIn = async (role: 'admin' | 'member') => {
 		const browser = browse();
 		await browser.signIn(role);
 		return browser;
 	};
-	const api: Console['api'] = async (...request) => (await callService(sandbox.url, sandbox.apiKey, ...request)).body;
+	/** Calls the API with the API key. */
+	const api = async (...request: Parameters<Call>): Promise<Json> => (await callService(sandbox.url, sandbox.apiKey, ...request)).body;
 	return {
 		...sandbox,
 		admin: await signedIn('admin'),
 		member: await signedIn('member'),
 		browse,
 		api,
-		newContact: (values = {}) => api('POST', '/v1/contacts', { last_name: 'Moreno', ...values }),
+		newContact: (values: Json = {}) => api('POST', '/v1/contacts', { last_name: 'Moreno', ...values }),
 	};
 }
 

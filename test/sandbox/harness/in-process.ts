@@ -43,33 +43,26 @@ type HeaderValues = Record<string, string>;
 /** Sends a request as one caller. */
 export type Call = (method: string, path: string, body?: unknown, headers?: HeaderValues) => Promise<Reply>;
 
-/** The sandbox without a network: requests go straight into the app. */
-export interface InProcess {
-	store: Store;
-	/** Calls with the API key. */
-	send: Call;
-	get(path: string, headers?: HeaderValues): Promise<Reply>;
-	post(path: string, body: unknown, headers?: HeaderValues): Promise<Reply>;
-	put(path: string, body: unknown, headers?: HeaderValues): Promise<Reply>;
-	patch(path: string, body: unknown, headers?: HeaderValues): Promise<Reply>;
-	delete(path: string, headers?: HeaderValues): Promise<Reply>;
-	/** Every record of a list, page by page. */
-	all(path: string): Promise<Json[]>;
-}
-
 const apiKey = 'test-key';
 
-/** @param contacts the number of contacts; custom fields always exist */
+export type InProcess = ReturnType<typeof inProcess>;
+
+/**
+ * The sandbox without a network: requests go straight into the app.
+ *
+ * @param contacts the number of contacts; custom fields always exist
+ */
 export function inProcess({
 	contacts = 0,
 	store = new Store(':memory:'),
 	...options
-}: Partial<AppOptions> & { contacts?: number } = {}): InProcess {
+}: Partial<AppOptions> & { contacts?: number } = {}) {
 	seed(store, contacts, { day: '2025-07-01' });
 	store.apiKeys.add('key_test', apiKey);
 	const app = createApp({ store, requestsPerMinute: 1_000_000, ...options });
 
-	const send: InProcess['send'] = async (method, path, body, headers) => {
+	/** Calls with the API key. */
+	const send: Call = async (method, path, body, headers) => {
 		const isText =
 			typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream;
 		const response = await app.request(path, {
@@ -92,12 +85,13 @@ export function inProcess({
 	return {
 		store,
 		send,
-		get: (path, headers) => send('GET', path, undefined, headers),
-		post: (path, body, headers) => send('POST', path, body, headers),
-		put: (path, body, headers) => send('PUT', path, body, headers),
-		patch: (path, body, headers) => send('PATCH', path, body, headers),
-		delete: (path, headers) => send('DELETE', path, undefined, headers),
-		async all(path) {
+		get: (path: string, headers?: HeaderValues) => send('GET', path, undefined, headers),
+		post: (path: string, body: unknown, headers?: HeaderValues) => send('POST', path, body, headers),
+		put: (path: string, body: unknown, headers?: HeaderValues) => send('PUT', path, body, headers),
+		patch: (path: string, body: unknown, headers?: HeaderValues) => send('PATCH', path, body, headers),
+		delete: (path: string, headers?: HeaderValues) => send('DELETE', path, undefined, headers),
+		/** Every record of a list, page by page. */
+		async all(path: string): Promise<Json[]> {
 			const records: unknown[] = [];
 			let cursor: string | null = '';
 			while (cursor !== null) {

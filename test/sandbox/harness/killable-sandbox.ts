@@ -2,34 +2,31 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { callService } from './call-service.ts';
-import type { Json } from './in-process.ts';
+import type { Reply } from './in-process.ts';
 
 const main = join(__dirname, '../../../sandbox/main.ts');
 
-/** A sandbox in its own process, on a database that outlives it. */
-export interface Killable {
-	/** Ends the process with SIGKILL, whatever it is doing, and starts another one. */
-	kill(): Promise<void>;
-	/** Sends a request until it is answered, however often the process is killed meanwhile. */
-	send(method: string, path: string, body: unknown, key?: string): Promise<{ status: number; body: Json }>;
-	close(): Promise<void>;
-}
+export type Killable = ReturnType<typeof startKillable>;
 
 /**
+ * A sandbox in its own process, on a database that outlives it.
+ *
  * @param db the file of the database
  * @param options.port its port after every start; by default, another one each time
  */
-export function startKillable(db: string, options: { port?: number; flags?: string } = {}): Killable {
+export function startKillable(db: string, options: { port?: number; flags?: string } = {}) {
 	let current = startSandboxProcess(db, options);
 
 	return {
+		/** Ends the process with SIGKILL, whatever it is doing, and starts another one. */
 		async kill() {
 			const { child } = await current;
 			child.kill('SIGKILL');
 			current = once(child, 'exit').then(() => startSandboxProcess(db, options));
 			await current;
 		},
-		async send(method, path, body, key) {
+		/** Sends a request until it is answered, however often the process is killed meanwhile. */
+		async send(method: string, path: string, body: unknown, key?: string): Promise<Reply> {
 			for (;;) {
 				const { url, child } = await current;
 				try {

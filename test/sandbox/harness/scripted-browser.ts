@@ -10,15 +10,14 @@ export interface Shown {
 
 type Fields = Record<string, string>;
 
-/** A browser without a screen: it keeps cookies and sends the forms of pages. */
-export interface Browser {
-	open(path: string): Promise<Shown>;
-	submit(path: string, fields: Fields, headers?: Fields): Promise<Shown>;
-	signIn(role: 'admin' | 'member'): Promise<Shown>;
-}
+export type Browser = ReturnType<typeof newBrowser>;
 
-/** @param request sends a request to the sandbox, without following redirects */
-export function newBrowser(request: (path: string, init: RequestInit) => Promise<Response>): Browser {
+/**
+ * A browser without a screen: it keeps cookies and sends the forms of pages.
+ *
+ * @param request sends a request to the sandbox, without following redirects
+ */
+export function newBrowser(request: (path: string, init: RequestInit) => Promise<Response>) {
 	const cookies = new Map<string, string>();
 
 	const send = async (path: string, init: RequestInit): Promise<Shown> => {
@@ -35,19 +34,19 @@ export function newBrowser(request: (path: string, init: RequestInit) => Promise
 		return { status, headers: answered, html: await response.text(), location };
 	};
 
-	const browser: Browser = {
-		open: (path) => send(path, {}),
-		submit(path, fields, headers) {
-			const body = new URLSearchParams(fields);
-			const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
-			return send(path, { method: 'POST', body: body.toString(), headers: { ...type, ...headers } });
-		},
-		async signIn(role) {
+	const submit = (path: string, fields: Fields, headers?: Fields) => {
+		const body = new URLSearchParams(fields);
+		const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
+		return send(path, { method: 'POST', body: body.toString(), headers: { ...type, ...headers } });
+	};
+	return {
+		open: (path: string) => send(path, {}),
+		submit,
+		async signIn(role: 'admin' | 'member') {
 			const { email, password } = demoMembers.find((member) => member.role === role)!;
-			return browser.submit('/sign-in', { email, password });
+			return await submit('/sign-in', { email, password });
 		},
 	};
-	return browser;
 }
 
 /** The value of a hidden input; empty if there is none. */

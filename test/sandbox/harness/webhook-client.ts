@@ -1,34 +1,23 @@
 import type { AppOptions } from '../../../sandbox/app.ts';
 import { until } from '../../support/until.ts';
-import { inProcess, type InProcess, type Json, type Reply } from './in-process.ts';
+import { inProcess, type Json } from './in-process.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** A sandbox and a receiver of its webhooks, on this machine. */
-export interface WebhookSandbox extends InProcess {
-	receiver: Receiver;
-	/** Subscribes the receiver. @returns the webhook with its secret */
-	subscribe(...events: string[]): Promise<Json>;
-	/** Creates a contact, which is an event. */
-	happen(lastName?: string): Promise<Json>;
-	/** Moves the clock of the service forward. */
-	advance(seconds: number): Promise<Reply>;
-	/** Waits until `isSo` holds for all deliveries of a webhook. @returns them, oldest first */
-	deliveries(id: string, isSo: (delivery: Json) => boolean): Promise<Json[]>;
-	/** Subscribes the receiver to new contacts, and waits for the first attempt of an event, which it answers so. */
-	firstAttempt(answer: Receiver['answer'], ...otherEvents: string[]): Promise<{ id: string; delivery: Json }>;
-	webhook(id: string): Promise<Json>;
-	close(): Promise<void>;
-}
+export type WebhookSandbox = Awaited<ReturnType<typeof startWebhookSandbox>>;
 
-export async function startWebhookSandbox(options?: Partial<AppOptions>): Promise<WebhookSandbox> {
+/** A sandbox and a receiver of its webhooks, on this machine. */
+export async function startWebhookSandbox(options?: Partial<AppOptions>) {
 	const receiver = await startReceiver();
 	const sandbox = inProcess({ allowPrivateWebhooks: true, faults: true, ...options });
 	const { get, post, store } = sandbox;
-	const subscribe: WebhookSandbox['subscribe'] = async (...events) =>
+	/** Subscribes the receiver. @returns the webhook with its secret */
+	const subscribe = async (...events: string[]): Promise<Json> =>
 		(await post('/v1/webhooks', { url: receiver.url, events })).body;
-	const happen: WebhookSandbox['happen'] = async (lastName = 'Moreno') =>
+	/** Creates a contact, which is an event. */
+	const happen = async (lastName = 'Moreno'): Promise<Json> =>
 		(await post('/v1/contacts', { last_name: lastName })).body;
-	const deliveries: WebhookSandbox['deliveries'] = async (id, isSo) =>
+	/** Waits until `isSo` holds for all deliveries of a webhook. @returns them, oldest first */
+	const deliveries = async (id: string, isSo: (delivery: Json) => boolean): Promise<Json[]> =>
 		await until(async () => {
 			const { data } = (await get(`/v1/webhooks/${id}/deliveries?limit=500`)).body;
 			return data.length > 0 && data.every(isSo) && data.reverse();
@@ -38,16 +27,18 @@ export async function startWebhookSandbox(options?: Partial<AppOptions>): Promis
 		receiver,
 		subscribe,
 		happen,
-		advance: (seconds) => post('/_sandbox/clock', { advance: seconds }),
+		/** Moves the clock of the service forward. */
+		advance: (seconds: number) => post('/_sandbox/clock', { advance: seconds }),
 		deliveries,
-		async firstAttempt(answer, ...otherEvents) {
+		/** Subscribes the receiver to new contacts, and waits for the first attempt of an event, which it answers so. */
+		async firstAttempt(answer: Receiver['answer'], ...otherEvents: string[]): Promise<{ id: string; delivery: Json }> {
 			receiver.answer = answer;
 			const { id } = await subscribe('contact.created', ...otherEvents);
 			await happen();
 			const [delivery] = await deliveries(id, hasTried(1));
 			return { id, delivery };
 		},
-		webhook: async (id) => (await get(`/v1/webhooks/${id}`)).body,
+		webhook: async (id: string): Promise<Json> => (await get(`/v1/webhooks/${id}`)).body,
 		async close() {
 			store.close();
 			await receiver.close();
