@@ -1,5 +1,5 @@
 import type { SandboxOptions } from '../../sandbox/serve.ts';
-import { startOAuthSandbox, type Connected, type OAuthSandbox, type RegisteredClient } from '../sandbox/harness/connection.ts';
+import { startOAuthSandbox, type Connected, type RegisteredClient } from '../sandbox/harness/connection.ts';
 import type { Fault } from '../../sandbox/control/faults.ts';
 import type { StoredOAuth2 } from './node-runs.ts';
 
@@ -9,25 +9,12 @@ interface User {
 	client?: 'confidential' | 'public';
 }
 
-/** A sandbox whose users connect credentials, and whose tokens expire or are revoked. */
-export interface SignInSandbox extends OAuthSandbox {
-	/** A credential that a user has connected, as n8n stores it. */
-	credential(user?: User): Promise<StoredOAuth2>;
-	/** Lets the access tokens of all credentials expire. */
-	expire(): void;
-	/** Revokes the access of the credential, as a user does in the service's settings. */
-	revoke(credential: StoredOAuth2): Promise<void>;
-	faults(...faults: Array<Partial<Fault>>): Promise<void>;
-	/** The number of requests that faults have hit. */
-	struck(): Promise<number>;
-	/** The requests of n8n since the last credential or fault: `POST /oauth/token 200`. */
-	requests(): Promise<string[]>;
-	idempotencyKeys(): Promise<string[]>;
-}
+export type SignInSandbox = Awaited<ReturnType<typeof startSignInSandbox>>;
 
 let credentials = 0;
 
-export async function startSignInSandbox(options: SandboxOptions = {}): Promise<SignInSandbox> {
+/** A sandbox whose users connect credentials, and whose tokens expire or are revoked. */
+export async function startSignInSandbox(options: SandboxOptions = {}) {
 	const sandbox = await startOAuthSandbox({ faults: true, ...options });
 	const clients = { confidential: await sandbox.register('confidential'), public: await sandbox.register('public') };
 	const { clearLog, ...control } = controlOf(sandbox.url);
@@ -36,17 +23,21 @@ export async function startSignInSandbox(options: SandboxOptions = {}): Promise<
 		...sandbox,
 		...control,
 
-		async credential({ role = 'admin', client = 'confidential', scope = 'contacts:read contacts:write' } = {}) {
+		/** A credential that a user has connected, as n8n stores it. */
+		async credential(user: User = {}): Promise<StoredOAuth2> {
+			const { role = 'admin', client = 'confidential', scope = 'contacts:read contacts:write' } = user;
 			const connected = await sandbox.connect(clients[client], role, scope);
 			await clearLog();
 			return storedCredential(sandbox.url, clients[client], connected, scope);
 		},
 
+		/** Lets the access tokens of all credentials expire. */
 		expire() {
 			sandbox.clock.now += 60 * 60 * 1000;
 		},
 
-		async revoke({ data: { oauthTokenData } }) {
+		/** Revokes the access of the credential, as a user does in the service's settings. */
+		async revoke({ data: { oauthTokenData } }: StoredOAuth2) {
 			const { refresh_token: token } = oauthTokenData as { refresh_token: string };
 			await sandbox.post('/oauth/revoke', clients.confidential, { token });
 		},
@@ -94,11 +85,13 @@ function controlOf(url: string) {
 			await clearLog();
 		},
 
+		/** The number of requests that faults have hit. */
 		async struck() {
 			const planned = (await (await fetch(`${control}/faults`)).json()) as Array<{ hits: number }>;
 			return planned.reduce((sum, { hits }) => sum + hits, 0);
 		},
 
+		/** The requests of n8n since the last credential or fault: `POST /oauth/token 200`. */
 		requests: async () => (await log()).map(({ method, path, status }) => `${method} ${path} ${status}`),
 
 		idempotencyKeys: async () => (await log()).flatMap(({ idempotencyKey }) => idempotencyKey ?? []),
