@@ -11,7 +11,7 @@ const core = [
 
 const slowFolders = /^test\/(contract|long|n8n|package\/gate|sandbox|services)\//;
 /** What a test imports that takes milliseconds. */
-const quickSupport = /(deferred|until|random-runs|temporary-folder|listen|local-server|whole-request|word-list|run-steps)/;
+const quickSupport = /(deferred|until|random-runs|temporary-folder|listen|local-server|whole-request|run-steps)/;
 
 /**
  * The tests of `npm run check`: all that take milliseconds, the core of the nodes and of the sandbox, and the test
