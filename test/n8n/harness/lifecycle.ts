@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
-import type { ChainStep } from './chain.ts';
 import { byId, mapped } from '../../support/parameters.ts';
+
+/** A CRM Platform node of a workflow. Later nodes refer to it by its name. */
+export interface ChainStep {
+	name: string;
+	resource: string;
+	operation: string;
+	parameters?: IDataObject;
+}
 
 /** Operations on a record, from its creation to its deletion. */
 export interface Lifecycle {

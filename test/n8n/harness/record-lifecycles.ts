@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
-import type { ChainStep } from './chain.ts';
-import { type Lifecycle, lifecycleOf, idFrom } from './lifecycle.ts';
+import { type ChainStep, type Lifecycle, lifecycleOf, idFrom } from './lifecycle.ts';
 import { byId, mapped } from '../../support/parameters.ts';
 import { postJob } from './sandbox-calls.ts';
 
@@ -75,21 +74,13 @@ const lookingLifecycles = ({ contactId, withNote }: Found): Lifecycle[] => [
 	{
 		resource: 'timeline',
 		steps: Object.entries(withNote).map(([resource, id]) => ({
-			name: resource, resource, operation: 'getTimeline', parameters: { recordId: byId(id), returnAll: false, limit: 1 },
+			...step(resource, 'getTimeline', { recordId: byId(id), returnAll: false, limit: 1 }), name: resource,
 		})),
 	},
-	{
-		resource: 'person',
-		steps: ['export', 'erase'].map((operation) => ({
-			name: operation, resource: 'person', operation, parameters: { recordId: byId(contactId) },
-		})),
-	},
+	{ resource: 'person', steps: ['export', 'erase'].map((operation) => step('person', operation, { recordId: byId(contactId) })) },
 	{
 		resource: 'file',
-		steps: [
-			{ name: 'exportFile', resource: 'file', operation: 'exportFile', parameters: { kind: 'contact' } },
-			{ name: 'moveIn', resource: 'file', operation: 'moveIn', parameters: { sourceName: 'other' } },
-		],
+		steps: [step('file', 'exportFile', { kind: 'contact' }), step('file', 'moveIn', { sourceName: 'other' })],
 	},
 ];
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 import type { N8nClient, Workflow } from '../../../demo/n8n-client.ts';
 import { workflowNode } from '../../../demo/workflow-node.ts';
+import { itemsOf } from './run-n8n-node.ts';
 
 export const triggerNode = 'CRM Platform Trigger';
 
@@ -21,9 +22,8 @@ export function triggerWorkflow(
 export async function eventsOf(n8n: N8nClient, workflowId: string, count: number): Promise<IDataObject[]> {
 	const executions = await n8n.executionsOf(workflowId, count);
 	return executions.flatMap(({ data }) => {
-		const [runs] = Object.values(data.resultData.runData);
-		const items = runs?.[0]?.data?.['main']?.[0] ?? [];
-		return items.map(({ json }) => json);
+		const [trigger = ''] = Object.keys(data.resultData.runData);
+		return itemsOf(data, trigger).map(({ json }) => json);
 	});
 }
 
