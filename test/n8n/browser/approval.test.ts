@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
 import type { IConnections, INode } from 'n8n-workflow';
 import { type Move, type ScriptedModel, startModel } from '../../../demo/scripted-model.ts';
 import { connectionTo, workflowNode as node } from '../../../demo/workflow-node.ts';
 import { newBrowser } from '../../sandbox/harness/scripted-browser.ts';
 import { fillIn } from '../../sandbox/harness/console.ts';
-import { listen } from '../../support/listen.ts';
+import { startLocalServer } from '../../support/local-server.ts';
 import { until } from '../../support/until.ts';
 import { ofModel, ofSandbox, theN8n, theWorld } from '../harness/access.ts';
 import { byId } from '../../support/parameters.ts';
@@ -72,16 +71,15 @@ test('a workflow waits for a task and continues once a person has completed it',
 
 test('a workflow continues once, however many calls and visits of the link arrive at the same moment', async () => {
 	const seen: string[] = [];
-	const sink = createServer((request, response) => {
+	const sink = await startLocalServer((request, response) => {
 		seen.push(request.url ?? '');
 		response.end('{}');
 	});
-	const url = `${await listen(sink)}/went-on`;
 	const message = `Once ${randomUUID()}`;
 	const parameters = { resource: 'task', operation: 'sendAndWait', message, approverId: byId(await approver()) };
 	const nodes = [
 		node('Ask', `${ours}.crmPlatform`, 1, parameters, { credentials: await ofSandbox() }),
-		node('After', 'n8n-nodes-base.httpRequest', 4.2, { url }),
+		node('After', 'n8n-nodes-base.httpRequest', 4.2, { url: `${sink.url}/went-on` }),
 	];
 	const execution = await start('Once', nodes, { [triggerName]: connectionTo('Ask'), Ask: connectionTo('After') });
 	const task = await taskAsking(message);
@@ -92,7 +90,7 @@ test('a workflow continues once, however many calls and visits of the link arriv
 	expect((await theN8n().waitForExecution(execution)).status).toBe('success');
 	await Promise.all(Array.from({ length: 5 }, async () => await (await fetch(link)).text()));
 	expect(seen).toEqual(['/went-on']);
-	sink.close();
+	await sink.close();
 });
 
 /** Starts an agent whose model makes one move, and whose tool calls a person reviews. */

@@ -1,23 +1,15 @@
-import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import type { IDataObject } from 'n8n-workflow';
-import { listen } from '../../support/listen.ts';
+import { startLocalServer } from '../../support/local-server.ts';
 import { hourMs, until } from '../../support/until.ts';
 import { baseNode, listAll, pollingWorkflow, type KillableN8n, type ServicePage } from './killable-n8n.ts';
 
-/** The copy of the service's records that a workflow keeps. */
-interface CopyServer {
-	url: string;
-	/** Records by id. */
-	records: Map<string, IDataObject>;
-	/** The number of records that came as existing ones. */
-	existing: number;
-	close(): void;
-}
+type CopyServer = Awaited<ReturnType<typeof startCopyServer>>;
 
-/** Starts a server that keeps the last item of each record that is posted to it. */
-async function startCopyServer(): Promise<CopyServer> {
-	const copy: CopyServer = { url: '', records: new Map(), existing: 0, close: () => server.close() };
+/** Starts a server with the copy that a workflow keeps: the last item of each record that is posted to it. */
+async function startCopyServer() {
+	/** Records by id, and the number of those that came as existing ones. */
+	const copy = { records: new Map<string, IDataObject>(), existing: 0 };
 	const take = (items: IDataObject[]) => {
 		for (const { change, ...record } of items) {
 			if (change === 'existing') copy.existing += 1;
@@ -25,14 +17,13 @@ async function startCopyServer(): Promise<CopyServer> {
 			else copy.records.set(String(record['id']), record);
 		}
 	};
-	const server = createServer((request, response) => {
+	const server = await startLocalServer((request, response) => {
 		void json(request).then((items) => {
 			take(items as IDataObject[]);
 			response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
 		});
 	});
-	copy.url = await listen(server);
-	return copy;
+	return Object.assign(copy, server);
 }
 
 /**
@@ -99,7 +90,7 @@ export async function copyUnderKills(
 		await client.deactivateWorkflow(id);
 		return { existing: copy.existing, writes };
 	} finally {
-		copy.close();
+		await copy.close();
 	}
 }
 
