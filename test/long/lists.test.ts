@@ -1,14 +1,17 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run as runNode } from '../support/node-runs.ts';
+import { ListService } from '../lists/list-service.ts';
+import { alteredService } from '../support/altered-service.ts';
+import { nodeRuns } from '../support/node-runs.ts';
 import { getMany } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
-const seeded = 2000;
-const sandbox = useSandbox({ contacts: seeded, day: '2025-07-01' });
+const contacts = 10_000;
+const sandbox = useSandbox({ contacts });
+const service = alteredService(sandbox);
+const node = nodeRuns(service);
 
-const run = async (options: IDataObject = {}, more: IDataObject = {}) =>
-	await runNode({ credential: sandbox.credential, parameters: getMany('contact', { options, ...more }) });
+const run = async (options: IDataObject = {}, more: IDataObject = {}) => await node.run(getMany('contact', { options, ...more }));
 const idsOf = ({ items }: Awaited<ReturnType<typeof run>>) => items.map(({ json }) => String(json.id));
 
 /** The IDs of the list, page after page, as the service returns them. */
@@ -23,6 +26,32 @@ async function walked(): Promise<string[]> {
 	} while (cursor);
 	return ids;
 }
+
+test('10,000 contacts are returned completely, each once, in order, with a few requests more than pages', async () => {
+	const all = await run({}, { simplify: true });
+	const requests = await sandbox.requests();
+	expect(requests.length).toBeGreaterThanOrEqual(contacts / 500);
+	// Every part that a cursor reads may end with a page that is not full.
+	expect(requests.length).toBeLessThanOrEqual(contacts / 500 + 30);
+	expect(all.decryptions).toBe(1);
+
+	expect(new Set(idsOf(all)).size).toBe(contacts);
+	// Compared as text: a comparison of two long lists would take minutes to print.
+	expect(idsOf(all).join() === (await walked()).join()).toBe(true);
+});
+
+test('more records are returned than one push() takes', async () => {
+	// Nodes that hand all records to one push() end above 125,000 of them.
+	const long = new ListService(Array.from({ length: 130_000 }, (_, i) => i * 1_000));
+	service.alter({
+		async request({ url }) {
+			if (url.pathname !== '/v1/contacts') return;
+			const { status, body } = await long.send({ query: Object.fromEntries(url.searchParams) } as never);
+			return { status, body: JSON.stringify(body) };
+		},
+	});
+	expect(idsOf(await run({}, { simplify: true })).join() === long.records.map(({ id }) => id).join()).toBe(true);
+});
 
 test('one cursor reads page after page, without a filter of its own', async () => {
 	expect(idsOf(await run({ parallelReads: 1 }))).toEqual(await walked());
@@ -52,7 +81,7 @@ describe('One Page', () => {
 		do {
 			const { records, next_cursor: next, total } = await page(cursor);
 			for (const { id } of records) ids.push(id);
-			expect(total).toBe(seeded);
+			expect(total).toBe(contacts);
 			cursor = next;
 		} while (cursor);
 		expect(cursor).toBeNull();
