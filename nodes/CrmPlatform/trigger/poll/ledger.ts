@@ -122,11 +122,11 @@ export const withEffect = ({ effects = [], ...ledger }: Decided, effect: LedgerE
 
 export const withReport = (ledger: Decided, report: Report): Decided => withEffect(ledger, { do: 'report', report });
 
-/** Closes a group that starts nothing further. @param why with the punctuation before it */
-export function setAside(ledger: Decided, entry: LedgerEntry, why: string, advice: string): Decided {
+/** Closes a group that starts nothing further. @param text what the user reads after “The event evt_1 was” */
+export function setAside(ledger: Decided, entry: LedgerEntry, text: string, advice: string): Decided {
 	const ids = memberIds(entry.group);
 	return withReport(closeGroup(ledger, entry), {
-		message: `${membersWere(memberNoun(entry.group), ids)} set aside${why}`,
+		message: `${membersWere(memberNoun(entry.group), ids)} ${text}`,
 		description: `The trigger continues with the others. ${advice} (${ids.join(', ')}).`,
 	});
 }
@@ -169,12 +169,12 @@ function startReadable(ledger: Decided, entry: LedgerEntry, { items, failures }:
 	const mayExist = group.possibleExecution !== undefined;
 	const { message } = failures[0]!.error;
 	if (isRefused && readable.length === 0 && !mayExist) {
-		const why = ` and started no ${group.attempt > 1 ? 'further ' : ''}execution: ${message}`;
-		return setAside(ledger, entry, why, 'Check what the credential may read, then handle the records yourself');
+		const text = `set aside and started no ${group.attempt > 1 ? 'further ' : ''}execution: ${message}`;
+		return setAside(ledger, entry, text, 'Check what the credential may read, then handle the records yourself');
 	}
 	if (isRefused && mayExist && entry.unanswered >= maxUnanswered) {
-		const why = `, and n8n has not said whether it had started an execution: ${message}`;
-		return setAside(ledger, entry, why, 'Look for the execution in the list; if there is none, handle them yourself');
+		const text = `set aside, and n8n has not said whether it had started an execution: ${message}`;
+		return setAside(ledger, entry, text, 'Look for the execution in the list; if there is none, handle them yourself');
 	}
 	const mustWait = readable.length === 0 || mayExist;
 	const isNews = (mustWait || !isRefused) && !ledger.isOutageReported && !entry.isUnreadReported;

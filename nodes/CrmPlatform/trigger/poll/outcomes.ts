@@ -201,7 +201,7 @@ function setAsideAfter(ledger: Decided, entry: LedgerEntry, outcome: Outcome): D
 		'ended before its first node': [`n8n ended ${unbegun + 1} executions before they began`, retry],
 	};
 	const [why, advice] = reasons[outcome] ?? [attempt === 1 ? 'the execution failed' : `${attempt} executions failed`, retry];
-	return setAside(ledger, entry, `: ${why}`, advice);
+	return setAside(ledger, entry, `set aside: ${why}`, advice);
 }
 
 /** An execution has begun, and n8n does not report its end. */
