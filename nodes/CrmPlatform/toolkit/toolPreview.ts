@@ -1,16 +1,17 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { WriteDescription } from '../api/openapi/writing';
 import { parseJson } from '../base/json';
 import { isPlainObject, memberAtPath } from '../base/ownMembers';
 import type { FieldChange } from '../changes/recordChange';
 import { RecordComparison } from '../fields/recordComparison';
 import { customKeyOf, labelFor, type Field } from '../fields/field';
 import { valueType, type ValueType } from '../fields/fieldKinds';
-import type { Write } from '../model';
+import type { NodeRun, Write } from '../model';
 import { quoted } from '../nodeAsTool/toolAnswer';
 import { isBlank } from '../values/blank';
 import { momentIn } from '../values/dates';
-import { forModel, writableFields, type RequestedWrite, type ToolkitCall } from './toolkitCall';
+import { forModel, writableFields, type NamedRecord, type ToolkitCall } from './toolkitCall';
 
 /** Maximum characters of a text that no person has to approve. */
 const maxTextLength = 200;
@@ -29,9 +30,18 @@ export interface WriteInWords {
 	isUnchanged: boolean;
 }
 
+/** A write that the model requests, as it would be sent. */
+export interface PlannedWrite {
+	run: NodeRun;
+	description: WriteDescription;
+	write: Write;
+	recordToChange: NamedRecord | undefined;
+	words: WriteInWords;
+}
+
 /** Describes a write. Texts are quoted, so that none of them can look like another change. */
 export async function writeInWords(
-	call: ToolkitCall, { run: { operation }, description, write, recordToChange }: RequestedWrite,
+	call: ToolkitCall, { run: { operation }, description, write, recordToChange }: Omit<PlannedWrite, 'words'>,
 ): Promise<WriteInWords> {
 	const fields = await writableFields(call);
 	const name = `${operation.option.name} ${call.toolkitType.name}${recordToChange ? ` ${recordToChange.title}` : ''}`;

@@ -3,13 +3,12 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import { customFieldsIfAny } from '../api/customFields';
 import type { ResourceDescription } from '../api/openapi/description';
-import type { WriteDescription } from '../api/openapi/writing';
 import { executionOfOne } from '../base/contexts';
 import { isObject, parsedValue } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { allCustomFields, type Field } from '../fields/field';
 import { replaceIds } from '../lookUp/replaceIds';
-import { operationOf, type NodeRun, type Operation, type Write } from '../model';
+import { operationOf, type NodeRun, type Operation } from '../model';
 import { hasOnlyBlanks, isBlank } from '../values/blank';
 import type { ToolkitType, ToolName, ToolkitSettings } from './toolkitSettings';
 import { toolTexts } from './toolTexts';
@@ -51,14 +50,6 @@ export interface RequestedOperation {
 	fields?: IDataObject;
 	/** The record that it changes, if there is one. */
 	recordToChange?: NamedRecord | undefined;
-}
-
-/** A write that the model requests, as it would be sent. */
-export interface RequestedWrite {
-	run: NodeRun;
-	description: WriteDescription;
-	write: Write;
-	recordToChange: NamedRecord | undefined;
 }
 
 /** @throws Error in the model's words if the record type does not have the operation */

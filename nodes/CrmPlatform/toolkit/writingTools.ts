@@ -15,10 +15,8 @@ import { isBlank } from '../values/blank';
 import { versionOf } from '../writing/versions';
 import { sendAlone } from '../writing/sendAlone';
 import { namedRecord } from './namedRecord';
-import { writeInWords, writtenBody, type WriteInWords } from './toolPreview';
-import {
-	availableOperation, picked, runFor, type RequestedOperation, type RequestedWrite, type ToolkitAnswer, type ToolkitCall,
-} from './toolkitCall';
+import { writeInWords, writtenBody, type PlannedWrite } from './toolPreview';
+import { availableOperation, picked, runFor, type RequestedOperation, type ToolkitAnswer, type ToolkitCall } from './toolkitCall';
 import { toolActionNames, toolkitChanges, type ToolkitType } from './toolkitSettings';
 
 /** The write of a call of crm_change. @throws Error in the model's words */
@@ -96,10 +94,6 @@ function valuesOfAction(values: IDataObject, action: string, properties: INodePr
 	return { picks, fields };
 }
 
-interface PlannedWrite extends RequestedWrite {
-	words: WriteInWords;
-}
-
 /**
  * Makes the write that a model requests. With Preview Before Writing, the first call returns a preview, and the call with its
  * token writes.
@@ -144,7 +138,7 @@ async function planWrite(call: ToolkitCall, request: RequestedOperation): Promis
 	const write = orThrow(result!);
 	const problem = operation.option.value === 'create' ? whyIncomplete(description.fields, writtenBody(write)) : undefined;
 	if (problem !== undefined) throw new Error(problem);
-	const requested: RequestedWrite = { run, description, write, recordToChange: request.recordToChange };
+	const requested = { run, description, write, recordToChange: request.recordToChange };
 	return { ...requested, words: await writeInWords(call, requested) };
 }
 
