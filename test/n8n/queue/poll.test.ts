@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { workflowNode } from '../../../demo/workflow-node.ts';
 import { ofSandbox, theN8n } from '../harness/access.ts';
-import { pollingWorkflow } from '../harness/killable-n8n.ts';
 import { createRecord } from '../harness/sandbox-calls.ts';
 import { eventsOf, recordOfEvent } from '../harness/trigger-workflow.ts';
 import { describeInQueueMode, doneByWorkers } from './harness/queue-access.ts';
@@ -8,9 +8,12 @@ import { describeInQueueMode, doneByWorkers } from './harness/queue-access.ts';
 describeInQueueMode('In queue mode', () => {
 	test('the Poll Trigger starts each event once, on a worker', async () => {
 		const n8n = theN8n();
-		const parameters = { events: ['company.created'], doneWhen: 'ended' };
-		const { crmPlatformApi } = await ofSandbox();
-		const id = await n8n.createWorkflow(pollingWorkflow(crmPlatformApi.id, `Test ${randomUUID()}`, parameters, []));
+		const parameters = { events: ['company.created'], output: 'event', doneWhen: 'ended', options: { interval: 1 } };
+		const trigger = workflowNode('Trigger', 'n8n-nodes-crm-platform.crmPlatformPollTrigger', 1, parameters, {
+			credentials: await ofSandbox(),
+		});
+		const workflow = { name: `Test ${randomUUID()}`, nodes: [trigger], connections: {} };
+		const id = await n8n.createWorkflow(workflow);
 		await n8n.activateWorkflow(id);
 		const companies = [];
 		for (const name of ['First', 'Second']) companies.push(await createRecord('/v1/companies', { name }));
