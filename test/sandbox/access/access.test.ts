@@ -174,21 +174,10 @@ test('the role is checked at every use: an operation that it no longer allows is
 	expect((await get('/v1/contacts')).body.total).toBe(3);
 });
 
-test('only owners can make somebody an owner or change an owner', async () => {
-	const { admin, sales, as, newUser } = sandbox;
-	const scopes = ['users:read', 'users:write'];
-	const member = as(sales, scopes);
-	for (const [method, path, body] of [
-		['PATCH', `/v1/users/${sales}`, { role: 'owner' }],
-		['DELETE', `/v1/users/${admin}`],
-		['POST', '/v1/users', { email: 'x@x.example', role: 'owner' }],
-		['POST', '/v1/users/batch/update', { items: [{ id: sales, role: 'owner' }] }],
-		['PUT', '/v1/users?match_on=email', { email: 'sales@crm-platform.example', role: 'owner' }],
-	] as const) {
-		expect((await member(method, path, body)).body.code).toBe('insufficient_scope');
-	}
+test('of administrators, only owners can make somebody an owner or change an owner', async () => {
+	const { admin, as, newUser } = sandbox;
 	const id = await newUser('admin');
-	const administrator = as(id, scopes);
+	const administrator = as(id, ['users:read', 'users:write']);
 	const forbidden = { '/role': 'forbidden' };
 	const userPath = `/v1/users/${id}`;
 	expect(errorsOf(await administrator('PATCH', userPath, { role: 'owner' }))).toEqual(forbidden);
