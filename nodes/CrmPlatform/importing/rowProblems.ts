@@ -108,12 +108,7 @@ export async function requiredFields({ api }: NodeRun, plan: ImportPlan, hasCust
 }
 
 /** Why a row cannot be sent, if it cannot. @param required the fields that need a value */
-export function refusalOfRow(plan: ImportPlan, values: Body, required: Field[]): RowFailure | undefined {
-	const problems = problemsOf(plan, values, required);
-	return problems.length > 0 ? invalid(problems) : undefined;
-}
-
-function problemsOf(plan: ImportPlan, { body, refusedValues }: Body, required: Field[]): RowProblem[] {
+export function refusalOfRow(plan: ImportPlan, { body, refusedValues }: Body, required: Field[]): RowFailure | undefined {
 	const { operation, matchField, leavesOut } = plan;
 	const errors = new Map(refusedValues.map(({ field: { name }, error }): [string, RowProblem] => [name, { field: name, message: error.message }]));
 	const later = refusedValues.filter(({ error }) => mayFollow(error)).map(({ field: { name } }) => name);
@@ -123,10 +118,11 @@ function problemsOf(plan: ImportPlan, { body, refusedValues }: Body, required: F
 		// A value that would be left out is why the row is refused.
 		...empty.map((problem): [string, RowProblem] => [problem.field ?? '', errors.get(problem.field ?? '') ?? problem]),
 	]);
-	if (problems.size > 0 || operation === 'delete') return [...problems.values()];
+	if (problems.size > 0) return invalid([...problems.values()]);
+	if (operation === 'delete') return undefined;
 	const noValues = resultOrError(() => requireAnyValue(operation === 'update' ? withoutMembers(body, 'id') : body));
-	if (!(noValues instanceof Error)) return [];
-	return errors.size > 0 ? [...errors.values()] : [{ message: noValues.message }];
+	if (!(noValues instanceof Error)) return undefined;
+	return invalid(errors.size > 0 ? [...errors.values()] : [{ message: noValues.message }]);
 }
 
 /** Whether a value names what another row may bring: left out, the link would be lost. */
