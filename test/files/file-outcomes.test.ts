@@ -106,7 +106,7 @@ describe('a row without a readable result', () => {
 	});
 });
 
-describe('results that cannot belong to the rows', () => {
+describe('results', () => {
 	/** A job in this state, with these results. */
 	const ofJob = (job: IDataObject, results: IDataObject[]): Alteration => ({
 		request({ url, method }) {
@@ -129,7 +129,7 @@ describe('results that cannot belong to the rows', () => {
 		['give one row two outcomes', completed, [at(0), at(0, 422)], { done: 0, failed: 0, unknown: 2 }],
 		['name no row, of a job that ended early', failed, [{ status: 201 }, { status: 422 }], { done: 0, failed: 0, unknown: 5 }],
 		['contradict each other, of a job that says it did nothing', { ...failed, processed: 0 }, [at(0), at(0, 422)], { done: 0, unknown: 5 }],
-	])('that %s leave the rows unknown', async (_, job, results, counts) => {
+	])('that %s cannot belong to the rows, and leave them unknown', async (_, job, results, counts) => {
 		service.alter(ofJob(job, results));
 		const { json } = await importOf(fileOf(job === completed ? 2 : 5, 'own.example'));
 		expect(json).toMatchObject(counts);
@@ -141,31 +141,17 @@ describe('results that cannot belong to the rows', () => {
 		expect(json).toMatchObject({ done: 1, failed: 1, unknown: 1 });
 	});
 
-	test('a job that is canceled has ended', async () => {
-		service.alter(ofJob({ status: 'canceled', processed: 1 }, [at(0)]));
-		const { json, failed } = await importOf(fileOf(2, 'own.example'), { options: { maxWait: 5 } });
-		expect(json).toMatchObject({ done: 1, failed: 1, unknown: 0 });
-		expect(rowsOf(failed)).toMatchObject([{ import_error_code: 'not_done' }]);
+	test.each([
+		['says how far it came, its other rows were not done', { processed: 2 }, { done: 2, failed: 3, unknown: 0 }],
+		['is canceled and says it, too, nor were they', { status: 'canceled', processed: 2 }, { done: 2, failed: 3, unknown: 0 }],
+		['says that it came further, they are unknown', { processed: 4 }, { done: 2, failed: 0, unknown: 3 }],
+		['does not say how far it came, they are unknown', { processed: null }, { done: 2, failed: 0, unknown: 3 }],
+	])('if a job that ends early %s', async (_, change, counts) => {
+		service.alter(ofJob({ ...failed, ...change }, [at(0), at(1)]));
+		const { json, failed: refused } = await importOf(fileOf(5, 'own.example'), { options: { maxWait: 5 } });
+		expect(json).toMatchObject(counts);
+		expect(rowsOf(refused).map((row) => row.import_error_code)).toEqual(Array.from({ length: counts.failed }, () => 'not_done'));
 	});
-});
-
-const ended = (change: IDataObject, resultCount: number): Alteration => ({
-	answer(text, request) {
-		const { url, method } = request;
-		if (url.pathname.endsWith('/results')) return lostResults(resultCount).answer!(text, request, 200);
-		const isJob = method === 'GET' && /\/v1\/jobs\/[^/]+$/.test(url.pathname);
-		return isJob ? JSON.stringify({ ...(JSON.parse(text) as IDataObject), ...change }) : text;
-	},
-});
-
-test.each([
-	['says how far it came, its other rows were not done', { processed: 2 }, { done: 2, failed: 3, unknown: 0 }],
-	['says that it came further, they are unknown', { processed: 4 }, { done: 2, failed: 0, unknown: 3 }],
-	['does not say how far it came, they are unknown', { processed: null }, { done: 2, failed: 0, unknown: 3 }],
-])('if a job that ends early %s', async (name, change, counts) => {
-	service.alter(ended({ status: 'failed', error: 'Out of disk', ...change }, 2));
-	const { json } = await importOf(fileOf(5, `${name.replace(/\W/g, '')}.example`));
-	expect(json).toMatchObject(counts);
 });
 
 describe('an import by Match On', () => {
