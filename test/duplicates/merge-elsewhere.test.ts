@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService, withoutVersions } from '../support/altered-service.ts';
+import { alteredService, beforeFirst, withoutVersions } from '../support/altered-service.ts';
 import { duplicatesOf } from '../support/duplicates-node.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { undoing } from '../support/undo-node.ts';
@@ -23,14 +23,9 @@ const described = (change: (schemas: Schemas, paths: IDataObject) => void) => se
 test.each([['changed', 'PATCH', { email: 'new@x.example' }], ['deleted', 'DELETE', undefined]])(
 	'without versions, a duplicate that was %s before the deletion is not deleted', async (_how, method, body) => {
 		const [survivor, loser, other] = await people({}, { email: 'old@x.example' }, {}) as [string, string, string];
-		let isDone = false;
 		service.alter({
 			answer: (text) => (text.startsWith('{') ? withoutVersions(text) : text),
-			async request({ url }) {
-				if (isDone || !url.pathname.includes('notes')) return;
-				isDone = true;
-				await sandbox.call(method, `/v1/contacts/${loser}`, body);
-			},
+			request: beforeFirst(/notes/, async () => await sandbox.call(method, `/v1/contacts/${loser}`, body)),
 		});
 		const reason = saying(`contacts/${loser} was changed or deleted`);
 		expect((await merge([[survivor, loser, other]])).items).toMatchObject([{ result: 'conflict', deleted: [], reason }]);

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { type MergedType, mergedValues } from '../../nodes/CrmPlatform/duplicates/mergedValues';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
-import { alteredService, withoutEmptyParts } from '../support/altered-service.ts';
+import { alteredService, beforeFirst, withoutEmptyParts } from '../support/altered-service.ts';
 import { duplicatesOf } from '../support/duplicates-node.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -311,14 +311,7 @@ describe('nothing is lost', () => {
 	async function meanwhile(act: (survivor: string) => Promise<unknown>, more = {}, moment = /^GET .*notes/) {
 		const survivor = await add('contacts', { last_name: 'Late' });
 		const loser = await add('contacts', { last_name: 'Late', email: 'late@x.example', ...more });
-		let isDone = false;
-		service.alter({
-			async request({ method, url }) {
-				if (isDone || !moment.test(`${method} ${url.pathname}`)) return;
-				isDone = true;
-				await act(survivor.id);
-			},
-		});
+		service.alter({ request: beforeFirst(moment, async () => await act(survivor.id)) });
 		const { items } = await duplicatesOf(service).merge([[survivor.id, loser.id]]);
 		return { item: items[0]!, survivor: await record('contacts', survivor.id), loser: await record('contacts', loser.id) };
 	}
@@ -344,14 +337,8 @@ describe('nothing is lost', () => {
 	test('if a duplicate is edited meanwhile: the survivor has the unique values of those that are deleted', async () => {
 		const ids: string[] = [];
 		for (const i of [0, 1, 2]) ids.push(await contact({ email: `partly-${i}@x.example` }));
-		let isDone = false;
-		service.alter({
-			async request({ method, url }) {
-				if (isDone || !/^DELETE|delete$/.test(`${method} ${url.pathname}`)) return;
-				isDone = true;
-				await sandbox.call('PATCH', `/v1/contacts/${ids[2]}`, { job_title: 'New' });
-			},
-		});
+		const act = async () => await sandbox.call('PATCH', `/v1/contacts/${ids[2]}`, { job_title: 'New' });
+		service.alter({ request: beforeFirst(/^DELETE|delete$/, act) });
 		const { items } = await duplicatesOf(service).merge([ids]);
 		expect(items).toMatchObject([{ result: 'conflict', deleted: [ids[1]], reason: saying('was changed') }]);
 		const emails = ['partly-0@x.example', 'partly-1@x.example', 'partly-2@x.example'].map((value) => ({ value }));

@@ -111,6 +111,16 @@ export function alteredService(sandbox: TestSandbox, isNewEachTest = false): Alt
 	}) as AlteredService;
 }
 
+/** Acts once, before the first request of this kind: `PATCH /v1/contacts/con_1`. */
+export function beforeFirst(kind: RegExp, act: () => Promise<unknown>): Required<Alteration>['request'] {
+	let isDone = false;
+	return async ({ method, url }) => {
+		if (isDone || !kind.test(`${method} ${url.pathname}`)) return;
+		isDone = true;
+		await act();
+	};
+}
+
 /** The JSON without the empty parts of addresses and phone numbers, which some services omit. */
 export const withoutEmptyParts = (json: string): string =>
 	json.replace(/,?"(?:street|city|postal_code|state|country|label)":null/g, '').replace(/\{,/g, '{');

@@ -1,5 +1,5 @@
 import type { CrmEvent } from '../../nodes/CrmPlatform/log/crmEvent';
-import { alteredService } from '../support/altered-service.ts';
+import { alteredService, beforeFirst } from '../support/altered-service.ts';
 import { run } from '../support/node-runs.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -54,12 +54,7 @@ describe('an execution that is still at work', () => {
 	test('is not undone', async () => {
 		const [contact, company] = [await add('contacts', { last_name: 'One' }), await add('companies', { name: 'Linked' })];
 		await as('growing', op.update('contact', contact.id, { last_name: 'Two', company_id: company.id }));
-		let lists = 0;
-		service.alter({
-			request: async ({ url }) => {
-				if (url.pathname === '/v1/companies' && lists++ === 0) await createAs('growing', 'contact', { last_name: 'Late' });
-			},
-		});
+		service.alter({ request: beforeFirst(/\/companies$/, async () => await createAs('growing', 'contact', { last_name: 'Late' })) });
 		await expect(through.undo('growing')).rejects.toThrow('execution growing is still making changes. Nothing was written');
 		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Two' });
 	});
@@ -69,12 +64,7 @@ describe('an execution that is still at work', () => {
 		const contact = await add('contacts', { last_name: 'One' });
 		await as(execution, op.update('contact', contact.id, { last_name: 'Two' }));
 		const late = { credential: sandbox.credential, parameters: op.create('contact', { last_name: 'Late' }), executionId: execution };
-		let isLate = false;
-		service.alter({
-			request: async ({ method }) => {
-				if (method !== 'GET' && !isLate && (isLate = true)) await run({ ...late, ...(started > 0 && { started }) });
-			},
-		});
+		service.alter({ request: beforeFirst(/^(?!GET)/, async () => await run({ ...late, ...(started > 0 && { started }) })) });
 		const { items, hints } = await through.undo(execution);
 		expect(items).toMatchObject([{ id: contact.id, result: 'undone' }]);
 		expect(hints.join()).toContain(`execution ${execution} made 1 further change while the undo ran`);

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { idempotencyKey } from '../../nodes/CrmPlatform/api/http/idempotency';
-import { alteredService } from '../support/altered-service.ts';
+import { alteredService, beforeFirst } from '../support/altered-service.ts';
 import { executeContext } from '../support/node-runs.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -108,13 +108,11 @@ test('if two undos at once create a record again, this undo and the next name th
 	const instance = executeContext({ credential: sandbox.credential, parameters: {} }).context.getInstanceId();
 	const key = idempotencyKey({ instance, workflow: 'w', execution: 'o', node: 'n', runKey: 0, keyParts: [0], keySubject: deletion!.id });
 	let first = '';
-	behindService.alter({
-		request: async ({ method }) => {
-			if (method !== 'POST' || first !== '') return;
-			const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Twice' }, { 'idempotency-key': key });
-			first = String(body.id);
-		},
-	});
+	const createFirst = async () => {
+		const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Twice' }, { 'idempotency-key': key });
+		first = String(body.id);
+	};
+	behindService.alter({ request: beforeFirst(/^POST/, createFirst) });
 	const { items: [item] } = await undoBehind('copies');
 	const second = String(item!.new_id);
 	expect(item).toMatchObject({ result: 'conflict', action: 'create', reason: `Another undo created it too, as ${first}. Merge the two.` });

@@ -226,22 +226,18 @@ test('Only These Records undoes those, reports unknown IDs, and refuses what is 
 	expect(resultsById(await undo('o1', { options: { onlyRecords: `={{ ["${secondId}"] }}` } }))).toEqual({ [secondId]: 'undone' });
 });
 
-describe('changes that belong to an execution', () => {
-	const addContact = async (last_name: string) => await add('contacts', { last_name, job_title: 'a' });
+test('an execution that waited is undone with its writes before and after; a sub-workflow has its own', async () => {
+	const contact = await add('contacts', { last_name: 'W1', job_title: 'a' });
+	const sub = await add('contacts', { last_name: 'W2', job_title: 'a' });
 	/** A node of an execution sets the job title. */
-	const setsTitle = async (
-		id: string, executionId: string, name: string, job_title: string, more: { context?: IDataObject; runIndex?: number } = {},
-	) => await run(op.update('contact', id, { job_title }), [{}], { executionId, name, ...more });
-
-	test('an execution that waited: its writes before and after; a sub-workflow has its own', async () => {
-		const [contact, sub] = [await addContact('W1'), await addContact('W2')];
-		const context = {};
-		await setsTitle(contact.id, '601', 'Before', 'b', { context });
-		await setsTitle(sub.id, '602', 'In the sub-workflow', 'b');
-		await setsTitle(contact.id, '601', 'Before', 'c', { context, runIndex: 1 });
-		await setsTitle(contact.id, '601', 'After', 'd', { runIndex: 2 });
-		expect(resultsById(await undo('601'))).toEqual({ [contact.id]: 'undone' });
-		expect([await record('contacts', contact.id), await record('contacts', sub.id)]).toMatchObject([{ job_title: 'a' }, { job_title: 'b' }]);
-		expect(resultsById(await undo('602'))).toEqual({ [sub.id]: 'undone' });
-	});
+	const setTitle = async (id: string, job_title: string, setup: Parameters<typeof run>[2]) =>
+		await run(op.update('contact', id, { job_title }), [{}], setup);
+	const context = {};
+	await setTitle(contact.id, 'b', { executionId: '601', name: 'Before', context });
+	await setTitle(sub.id, 'b', { executionId: '602', name: 'In the sub-workflow' });
+	await setTitle(contact.id, 'c', { executionId: '601', name: 'Before', context, runIndex: 1 });
+	await setTitle(contact.id, 'd', { executionId: '601', name: 'After', runIndex: 2 });
+	expect(resultsById(await undo('601'))).toEqual({ [contact.id]: 'undone' });
+	expect([await record('contacts', contact.id), await record('contacts', sub.id)]).toMatchObject([{ job_title: 'a' }, { job_title: 'b' }]);
+	expect(resultsById(await undo('602'))).toEqual({ [sub.id]: 'undone' });
 });
