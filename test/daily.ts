@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 
 /** The core of what needs n8n-core or a sandbox, by feature. */
 const core = [
-	'files/files', 'lists/lists', 'sync/sync', 'triggers/webhook/delivery', 'undo/undo', 'writes/batches', 'writes/operations',
+	'files/files', 'lists/lists', 'sync/sync', 'triggers/webhook/delivery', 'undo/undo', 'writes/batches', 'writes/actions',
 	...['access/access', 'events/events', 'events/webhook-delivery', 'jobs/jobs', 'lists/lists', 'records/batch', 'records/idempotency'].map(
 		(name) => `sandbox/${name}`,
 	),

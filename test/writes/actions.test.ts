@@ -1,7 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { nodeRuns } from '../support/node-runs.ts';
-import { automatic, byId, mapped, on } from '../support/parameters.ts';
+import { automatic, byId, mapped, on, update } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
@@ -77,5 +77,23 @@ describe('a message', () => {
 		const { items: results } = await run(parameters, items, { continueOnFail: true });
 		expect(results.map(({ json }) => json.error)).toEqual(items.map(() => expect.stringMatching(/^Scheduled At is empty/)));
 		expect((await sandbox.requests()).map(({ method }) => method)).not.toContain('POST');
+	});
+});
+
+describe('an item for which the expression of the record returns nothing', () => {
+	const items = async () => [{ id: (await sandbox.create('companies', { name: 'Altamira' })).id }, { id: null }, {}];
+
+	test.each(['update', 'get', 'delete'])('fails in %s, with what to do', async (operation) => {
+		const parameters = { ...update('company', '={{ $json.id }}', { name: 'New' }), operation };
+		const { items: outputs } = await run(parameters, await items(), { continueOnFail: true });
+		const failed: unknown = expect.stringMatching(/expression returned nothing.*If Empty/);
+		expect(outputs.map(({ json }) => json.error)).toEqual([undefined, failed, failed]);
+	});
+
+	test.each(['update', 'get', 'delete'])('is skipped in %s with If Empty, and has no output', async (operation) => {
+		const parameters = { ...update('company', '={{ $json.id }}', { name: 'New' }), operation, options: { ifEmpty: 'skip' } };
+		const { items: outputs, hints } = await run(parameters, await items());
+		expect(outputs).toMatchObject([{ pairedItem: { item: 0 } }]);
+		expect(hints).toEqual(['At least one item was skipped: the expression of its record returned nothing (If Empty).']);
 	});
 });

@@ -110,17 +110,17 @@ describe('a linked record by name, created if missing', () => {
 		expect(refused[0]!.json.error).toMatch(/“Forbidden” does not exist in companies, and was not created: /);
 	});
 
-	test.each<[why: string, parameters: object, item: IDataObject]>([
-		['a required field is empty', create('deal', { title: '={{ $json.title }}' }), {}],
-		['another value is invalid', create('deal', { title: 'Orphan', amount: '={{ $json.amount }}' }), { amount: 'much' }],
-		['it has no record to change', update('deal', '={{ $json.id }}', { title: 'Orphan' }), {}],
-		['another link names nobody', create('deal', { title: 'Orphan', owner_id: 'Nobody Known' }), {}],
-		['it has no value to match on', upsert('contact', 'email', { last_name: 'Orphan' }), {}],
-		['several records have its name', upsert('deal', 'title', { title: 'Doubled' }), {}],
-	])('is not created for an item that is refused: %s', async (_, parameters, item) => {
+	test.each<[why: string, parameters: object, item: IDataObject, error: string]>([
+		['a required field is empty', create('deal', { title: '={{ $json.title }}' }), {}, 'Title is empty'],
+		['another value is invalid', create('deal', { title: 'Orphan', amount: '={{ $json.amount }}' }), { amount: 'much' }, 'not a number'],
+		['it has no record to change', update('deal', '={{ $json.id }}', { title: 'Orphan' }), {}, 'expression returned nothing'],
+		['another link names nobody', create('deal', { title: 'Orphan', owner_id: 'Nobody Known' }), {}, 'Nobody Known'],
+		['it has no value to match on', upsert('contact', 'email', { last_name: 'Orphan' }), {}, 'The field to match on, email, has no value'],
+		['several records have its name', upsert('deal', 'title', { title: 'Doubled' }), {}, 'are called “Doubled”'],
+	])('is not created for an item that is refused: %s', async (_, parameters, item, error) => {
 		for (const title of ['Doubled', 'doubled']) await sandbox.create('deals', { title });
 		const { items } = await run({ ...parameters, fieldsLinked: linked('Orphaned') }, [item], { continueOnFail: true });
-		expect(items[0]?.json.error).not.toContain('Orphaned');
+		expect(items[0]?.json.error).toContain(error);
 		expect(await called('Orphaned')).toEqual([]);
 	});
 

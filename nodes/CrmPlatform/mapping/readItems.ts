@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Collection } from '../api/http/path';
@@ -16,7 +16,7 @@ import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
 import { withCustomFields, type AcceptedFields } from './fieldNames';
 import { isFromList, pickedId, storedParameter } from './locator';
-import { objectMapping, objectsOf, readObject, type ReadItem } from './readObject';
+import { objectReader, objectsOf, type ReadItem } from './readObject';
 import { commonCollection } from './sameForAll';
 import type { StoredFields, StoredLinkedRecord } from './storedFields';
 import type { UnsentValue } from './unsentValues';
@@ -71,17 +71,17 @@ export async function readItems(run: NodeRun, items: INodeExecutionData[], mappi
 	const { rows, linked, unknownNames } = formEntries(stored, accepted.fields);
 	const emptyCells = { label: 'Empty Cells', value: stored.mode === 'automatic' ? stored.emptyCells : 'leave' };
 	const evaluation = new Evaluation(n8n, [...rows, ...linked, emptyCells]);
-	const ofObjects = objectMapping(run, stored, { accepted, whenCleared, otherNames });
-	const picks = await pickedRecords(run, picked);
+	const readObject = objects && objectReader(run, stored, accepted, { whenCleared, otherNames });
+	const readPicks = await pickReader(run, picked);
 	return await resultsOrErrors(items.length, (item): ReadItem => {
 		const results = evaluation.valuesOf(item);
-		const mapped: ReadItem = objects
-			? readObject(ofObjects, orThrow(objects[item]!), results.at(-1))
+		const mapped: ReadItem = readObject
+			? readObject(orThrow(objects[item]!), results.at(-1))
 			: { values: rows.map(({ field, givenBy }, i) => ({ field, value: results[i], givenBy })), unsent: [] };
 		const links = linkedValues(linked, results.slice(rows.length));
 		const unsent = [...mapped.unsent, ...unknownNames, ...links.unsent];
 		return {
-			values: [...mapped.values, ...links.values, ...pickedValues(n8n, picks, item)],
+			values: [...mapped.values, ...links.values, ...readPicks(item)],
 			unsent: unsent.filter(({ reason, name }) => reason !== 'unknown' || !otherNames.includes(name)),
 			refusal: links.values.length === 0 ? mapped.refusal : undefined,
 		};
@@ -136,28 +136,25 @@ function linkedValues(records: Array<StoredLinkedRecord & { link: Link }>, resul
 	return { values: [...values].map(([field, value]) => ({ field, value, givenBy: 'form', newNamesOf: newNames.get(field) })), unsent };
 }
 
-/** A pick, its field, and whether its value is certainly an ID. */
-type PickedRecord = PickedField & { described: Field; isId: boolean };
-
-/** The fields of picked records, as the service describes them. */
-async function pickedRecords({ n8n, api, resource }: NodeRun, picked: PickedField[]): Promise<PickedRecord[]> {
+/**
+ * Returns what reads the records that are picked or named for an item; it throws an Error in the user's words if a required
+ * one is not picked.
+ */
+async function pickReader({ n8n, api, resource }: NodeRun, picked: PickedField[]): Promise<(item: number) => EvaluatedValue[]> {
 	const fields = picked.length > 0 ? (await api.describe(resource.path))?.update?.fields ?? [] : [];
-	return picked.map((pick) => {
+	const picks = picked.map((pick) => {
 		const { field: fieldName, name, displayName: label, collection } = pick;
 		const described = collection === undefined ? fields.find((field) => field.name === fieldName) : undefined;
-		const undescribed = fieldNamed(fieldName, { label, ...(collection !== undefined && { collection }) });
-		return { ...pick, described: described ?? undescribed, isId: isFromList(storedParameter(n8n, name, '')) };
+		const field = described ?? fieldNamed(fieldName, { label, ...(collection !== undefined && { collection }) });
+		return { ...pick, field, isId: isFromList(storedParameter(n8n, name, '')) };
 	});
-}
-
-/** The records that are picked or named for an item. @throws Error in the user's words if a required one is not picked */
-const pickedValues = (n8n: IExecuteFunctions, picks: PickedRecord[], item: number): EvaluatedValue[] =>
-	picks.flatMap(({ described: field, name, displayName, isOptional, isId }): EvaluatedValue[] => {
+	return (item) => picks.flatMap(({ field, name, displayName, isOptional, isId }): EvaluatedValue[] => {
 		const id = pickedId(n8n, name, item);
 		if (id !== '') return [{ field, value: isId ? asId(field, id) : id, givenBy: 'form' }];
 		if (isOptional) return [];
 		throw new Error(`${displayName} is empty. Choose from the list, or enter a name or an ID.`);
 	});
+}
 
 /** A name of digits, which would be an ID. A rounded number stays one, and is refused. */
 function asName(value: unknown): unknown {

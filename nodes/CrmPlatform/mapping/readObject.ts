@@ -56,37 +56,40 @@ function jsonObject(value: unknown, isEvaluated: boolean): IDataObject {
 	throw new Error(`${jsonLabel}: “${text.slice(0, 200)}” is not an object such as { "name": "value" }`);
 }
 
-/** How the members of objects become values of fields: the same for all items. */
-interface ObjectMapping extends AcceptedFields {
-	meaningsOf: MeaningsOf;
-	renamed: RenamedMembers;
-	whenCleared: WhenCleared;
-	stored: StoredFields;
-	isTool: boolean;
-	/** Whether a model fills them in: it would take a success to cover everything it has sent, so names of no field are refused. */
-	areModels: boolean;
-}
-
-/** @param otherNames names with other purposes */
-export function objectMapping(
+/**
+ * Returns what reads the members of an object as values of fields; `emptyCells` is what the option Empty Cells is for its item.
+ *
+ * @param otherNames names with other purposes
+ */
+export function objectReader(
 	run: NodeRun,
 	stored: StoredFields,
-	{ accepted, whenCleared, otherNames }: { accepted: AcceptedFields; whenCleared: WhenCleared; otherNames: string[] },
-): ObjectMapping {
-	return {
-		...accepted,
-		meaningsOf: meaningsAmong(accepted.fields, accepted.recordFieldNames),
-		renamed: renamedMembers(run, stored, accepted, otherNames),
-		whenCleared,
-		stored,
-		isTool: isToolCall(run.n8n),
-		areModels: stored.mode === 'model' || (stored.mode === 'json' && isFilledByModel(stored.json)),
+	accepted: AcceptedFields,
+	{ whenCleared, otherNames }: { whenCleared: WhenCleared; otherNames: string[] },
+): (members: IDataObject, emptyCells: unknown) => ReadItem {
+	const { fields, recordFieldNames } = accepted;
+	const meaningsOf = meaningsAmong(fields, recordFieldNames);
+	const renamed = renamedMembers(run, stored, accepted, otherNames);
+	const isTool = isToolCall(run.n8n);
+	const areModels = stored.mode === 'model' || (stored.mode === 'json' && isFilledByModel(stored.json));
+	return (members, emptyCells) => {
+		const givenBy = areModels ? 'model' : giverOf(stored, isTool, emptyCells);
+		const object = renameToFields(members, renamed);
+		const { values, unknown, notObjects } = fieldsInObject(meaningsOf, object, { givenBy, whenCleared });
+		// It would take a success to cover everything that a model has sent.
+		const invented = areModels ? unknown.filter((name) => !recordFieldNames.has(name)) : [];
+		if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
+		const names = Object.keys(object);
+		return {
+			values: values.map((fieldValue) => ({ ...fieldValue, givenBy })),
+			unsent: [...notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })), ...unsentMembers(accepted, { names, unknown, values })],
+			refusal: values.length === 0 && names.length > 0 ? nothingToSend(names, fields) : undefined,
+		};
 	};
 }
 
-/** Who gives the members of an object. @param emptyCells what the option Empty Cells is for its item */
-function giverOf({ stored, isTool, areModels }: ObjectMapping, emptyCells: unknown): GivenBy {
-	if (areModels) return 'model';
+/** Who gives the members of an object, if no model fills them in. @param emptyCells as in `objectReader` */
+function giverOf(stored: StoredFields, isTool: boolean, emptyCells: unknown): GivenBy {
 	if (stored.mode === 'json') return isTool && isExpression(stored.json) ? 'model' : 'form';
 	if (parseOption('Empty Cells', emptyCells, ['leave', 'clear']) === 'leave') return 'cellThatLeaves';
 	return isTool ? 'model' : 'cellThatClears';
@@ -123,22 +126,6 @@ function renamedMembers(
 	const texts = [...fields].flatMap(([name, field]) => (field ? [`“${name}” into “${field.label}”`] : []));
 	if (texts.length > 0) api.notices.add(`By usual names in other systems: ${listed(texts, 10)}. To change that, map each field.`);
 	return fields;
-}
-
-/** Reads the members of an object. @param emptyCells as in `giverOf` */
-export function readObject(mapping: ObjectMapping, members: IDataObject, emptyCells: unknown): ReadItem {
-	const { meaningsOf, renamed, fields, recordFieldNames, whenCleared, areModels } = mapping;
-	const givenBy = giverOf(mapping, emptyCells);
-	const object = renameToFields(members, renamed);
-	const { values, unknown, notObjects } = fieldsInObject(meaningsOf, object, { givenBy, whenCleared });
-	const invented = areModels ? unknown.filter((name) => !recordFieldNames.has(name)) : [];
-	if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
-	const names = Object.keys(object);
-	return {
-		values: values.map((fieldValue) => ({ ...fieldValue, givenBy })),
-		unsent: [...notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })), ...unsentMembers(mapping, { names, unknown, values })],
-		refusal: values.length === 0 && names.length > 0 ? nothingToSend(names, fields) : undefined,
-	};
 }
 
 function renameToFields(object: IDataObject, renamed: RenamedMembers): IDataObject {

@@ -48,7 +48,7 @@ export const upsert: Operation = {
 		const nameField = isName ? fields.find((field) => field.name === chosen) : undefined;
 		const matchName = nameField ? undefined : requireMatchField(run, match, chosen);
 		// Before linked records are created.
-		const searched = nameField && commonCollection(run);
+		const byName = nameField && { field: nameField, searched: commonCollection(run) };
 		const field = matchName === undefined ? undefined : await fieldToMatchOn(run, collectionPath(run, 0), fields, matchName);
 		let namedBefore: Array<Write | Error> = [];
 		const check = (item: number, body: IDataObject): void => {
@@ -59,14 +59,10 @@ export const upsert: Operation = {
 			if (named instanceof Error) throw named;
 		};
 		// The records called so are looked up again afterwards: those created may be among them.
-		const beforeAdding = nameField && searched
-			? async (all: Array<IDataObject | Error>) => void (namedBefore = (await writesByName(run, nameField, searched, all)).writes) : undefined;
+		const beforeAdding = byName && (async (all: Array<IDataObject | Error>) => void (namedBefore = (await writesByName(run, byName, all)).writes));
 		const bodies = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear' }, { check, beforeAdding });
 		const output: WrittenOutput = { ...(await chosenOutput(run)), upsertOutcome: description.reportsCreated ? 'byStatus' : 'unlessMatched' };
-		if (nameField && searched) {
-			const renamed = renamedItems(run, namesIn(nameField, bodies));
-			return { ...(await writesByName(run, nameField, searched, bodies, renamed)), output };
-		}
+		if (byName) return { ...(await writesByName(run, byName, bodies, renamedItems(run, namesIn(byName.field, bodies)))), output };
 		const writes = await resultsOrErrors(bodies.length, (item): Write => {
 			const target = newRecordAt(run, item);
 			const body = orThrow(bodies[item]!);
@@ -114,7 +110,10 @@ function reportRepeated(notices: Set<string>, field: Field, writes: Array<Write 
  * regard to case and accents, and then updated or created.
  */
 async function writesByName(
-	run: NodeRun, field: Field, searched: Collection, bodies: Array<IDataObject | Error>, renamed: ReadonlySet<number> = new Set(),
+	run: NodeRun,
+	{ field, searched }: { field: Field; searched: Collection },
+	bodies: Array<IDataObject | Error>,
+	renamed: ReadonlySet<number> = new Set(),
 ): Promise<Omit<Writes, 'output'>> {
 	const { create, update } = await requireDescribed(run, 'create', 'update');
 	const names = namesIn(field, bodies);
