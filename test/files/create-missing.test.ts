@@ -162,7 +162,8 @@ describe('what is missing', () => {
 	});
 
 	test('among fields is found by the next execution, which sends the same rows under Write Once Per', async () => {
-		const rows = 'Last Name,Cap Size,First Name\nHatter,59,Mad\n';
+		// Objects put members such as 2024 first.
+		const rows = 'Last Name,Cap Size,2024,First Name\nHatter,59,7,Mad\n';
 		const choice = { options: { createMissing: ['customFields'], writeOncePer: 'caps' } };
 		for (let attempt = 1; attempt <= 2; attempt += 1) expect((await importOf(rows, choice)).json).toMatchObject({ created: 1, failed: 0 });
 		expect(await sandbox.list('contacts?last_name=Hatter')).toHaveLength(1);

@@ -89,7 +89,9 @@ export async function planColumns(run: NodeRun, settings: ImportSettings, mapped
 			`Not imported because no row has this column: ${unseen.map((name) => `“${name}”`).join(', ')}. Correct the name in Columns, or in the file, and import it again with Create or Update.`,
 		);
 	}
-	const assigned = columns.flatMap(({ name, meaning, isRenamed }): ColumnPlan['fields'] =>
+	// In the order of an object's members: an attempt that renames none of them sends the same text.
+	const inOrder = Object.values(Object.fromEntries(columns.map((column) => [column.name, column])));
+	const assigned = inOrder.flatMap(({ name, meaning, isRenamed }): ColumnPlan['fields'] =>
 		(meaning === undefined ? [] : [[isRenamed ? meaningText(meaning) : name, name]]));
 	return { fields: only ? [...only] : assigned, all: columns };
 }

@@ -62,8 +62,8 @@ export const inFile = ({ fileName, related }: FileToImport, text: string): strin
 
 export interface ColumnPlan {
 	/**
-	 * The columns that are imported, and the name or label of the field of each. Unless the user has mapped each field, they are in
-	 * the order of the file: a column that became a custom field in an earlier attempt is not renamed in the next one.
+	 * The columns that are imported, and the name or label of the field of each. Unless the user has mapped each field, their order
+	 * depends on the file alone: a column that became a custom field in an earlier attempt is not renamed in the next one.
 	 */
 	fields: Array<[field: string, column: string]>;
 	/** All columns, including those that go nowhere. */
