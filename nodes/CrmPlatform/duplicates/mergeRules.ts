@@ -62,10 +62,11 @@ export const entryKey = (entry: unknown): string => canonicalText(isObject(entry
 
 const filled = (candidates: Candidate[]): Candidate[] => candidates.filter(({ value }) => !hasOnlyBlanks(value));
 
-/** A text with the external IDs of records, each once. */
-function withExternalIds(text: unknown, records: IdentifiedRecord[]): string {
-	const ids = records.flatMap(({ [externalId.name]: id }) => (hasOnlyBlanks(id) ? [] : [String(id)]));
-	return [...new Set([...String(text ?? '').split(',').map((id) => id.trim()), ...ids])].filter((id) => id !== '').join(', ');
+/** A text as it is, followed by those external IDs of records that it does not have, each once. */
+function withExternalIds(text: unknown, records: IdentifiedRecord[]): unknown {
+	const present = String(text ?? '').split(',').map((id) => id.trim());
+	const ids = records.flatMap(({ [externalId.name]: id }) => (hasOnlyBlanks(id) || present.includes(String(id)) ? [] : [String(id)]));
+	return ids.length === 0 ? text : [...(hasOnlyBlanks(text) ? [] : [text]), ...new Set(ids)].join(', ');
 }
 
 /**
