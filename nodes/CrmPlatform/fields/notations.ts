@@ -70,12 +70,12 @@ function listFrom(field: Field, value: unknown, notations: Notations): unknown {
 	return values.map((element) => inApiNotation(elementOf(field), element, notations));
 }
 
-/** Cells such as `"VIP","Blog"` have quotes of their own. */
-const splitList = (value: string, separator: string): string[] =>
-	value
-		.split(separator)
-		.map((text) => text.trim().replace(/^"(.*)"$/, '$1').trim())
-		.filter((text) => text !== '');
+/** Cells such as `"VIP","Blog"` have quotes of their own, which may contain the separator. */
+function splitList(value: string, separator: string): string[] {
+	const end = separator.replace('|', '\\|');
+	const parts = value.match(new RegExp(` *"[^"]*" *(?=${end}|$)|(?:(?!${end})[^])+`, 'g')) ?? [];
+	return parts.map((text) => text.trim().replace(/^"(.*)"$/s, '$1').trim()).filter((text) => text !== '');
+}
 
 function fromValueMap(field: Field, value: unknown, { valueMap }: Notations): unknown {
 	const isMapped = field.choices !== undefined || field.collection !== undefined || isBooleanField(field);
