@@ -134,10 +134,13 @@ test('changes that a workflow has made do not start it again, and start the othe
 	const writingWorkflow = await publishAs('workflow-1', { filters: { ignore: ['workflow'] } });
 	const other = await publishAs('workflow-2', { filters: { ignore: ['workflow'] } });
 	const ofN8n = await publishAs('workflow-3', { filters: { ignore: ['instance'] } });
+	const webhook = await openWebhookTrigger({ events: ['contact.*'], filters: { ignore: ['workflow'] } });
 	await writeInWorkflow();
 	await writeOutside();
 	expect(await itemsOf(writingWorkflow)).toHaveLength(1);
 	expect(await itemsOf(ofN8n)).toHaveLength(1);
+	await until(() => webhook.answers.length >= 5);
+	expect(webhook.started.map(isOutside)).toEqual([true]);
 	const causes = (await itemsOf(other, 5)).map(({ type, made_by: by }) => `${String(type)} ${String(by)}`);
 	const byN8n = Array<string>(3).fill('contact.created this_n8n');
 	expect(causes.sort()).toEqual(['contact.created other', ...byN8n, 'contact.updated this_n8n']);

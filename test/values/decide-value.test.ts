@@ -39,6 +39,8 @@ test.each<[kind: FieldKind, value: unknown, chosen: ValueDecision, leaves: Value
 	['json', { lat: '' }, write({ lat: '' }), skip('blank'), write({ lat: '' }), skip('blank')],
 	['json', { lat: null }, write({ lat: null }), write({ lat: null }), write({ lat: null }), write({ lat: null })],
 	['json', { lat: '', lng: 1 }, write({ lat: '', lng: 1 }), write({ lng: 1 }), write({ lat: '', lng: 1 }), write({ lng: 1 })],
+	['json', [], write([]), skip('blank'), clear, skip('blank')],
+	['json', '[]', skip('blank'), skip('blank'), clear, skip('blank')],
 	['json', [{ value: '' }], write([{ value: '' }]), skip('blank'), clear, skip('blank')],
 	['json', [{ value: ' ', tags: [] }, ''], write([{ value: ' ', tags: [] }, '']), skip('blank'), clear, skip('blank')],
 	['json', '[{"value":""}]', skip('blank'), skip('blank'), clear, skip('blank')],

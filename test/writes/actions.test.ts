@@ -81,13 +81,13 @@ describe('a message', () => {
 });
 
 describe('an item for which the expression of the record returns nothing', () => {
-	const items = async () => [{ id: (await sandbox.create('companies', { name: 'Altamira' })).id }, { id: null }, {}];
+	const items = async () => [{ id: (await sandbox.create('companies', { name: 'Altamira' })).id }, { id: null }, {}, { id: '' }];
 
 	test.each(['update', 'get', 'delete'])('fails in %s, with what to do', async (operation) => {
 		const parameters = { ...update('company', '={{ $json.id }}', { name: 'New' }), operation };
 		const { items: outputs } = await run(parameters, await items(), { continueOnFail: true });
 		const failed: unknown = expect.stringMatching(/expression returned nothing.*If Empty/);
-		expect(outputs.map(({ json }) => json.error)).toEqual([undefined, failed, failed]);
+		expect(outputs.map(({ json }) => json.error)).toEqual([undefined, failed, failed, failed]);
 	});
 
 	test.each(['update', 'get', 'delete'])('is skipped in %s with If Empty, and has no output', async (operation) => {

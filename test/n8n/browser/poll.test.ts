@@ -10,7 +10,7 @@ test.each(['ended', 'succeeded'])('an execution that waits counts as %s', async 
 	const parameters = { events: ['company.created'], doneWhen, attempts: 1, options: { atOnce: 1 } };
 	const next = [baseNode('wait', 1.1, 'Wait', { amount: 1, unit: 'hours' })];
 	const { crmPlatformApi } = await ofSandbox();
-	const id = await n8n.createWorkflow(pollingWorkflow(crmPlatformApi.id, `Test ${randomUUID()}`, parameters, next));
+	const id = await n8n.createWorkflow(pollingWorkflow(crmPlatformApi.id, `Test ${randomUUID().slice(0, 8)}`, parameters, next));
 	await n8n.activateWorkflow(id);
 	for (const name of ['First', 'Second']) await createRecord('/v1/companies', { name });
 	const waiting = async () => await n8n.listExecutions(id, ['waiting']);

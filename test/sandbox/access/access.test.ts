@@ -174,12 +174,14 @@ test('the role is checked at every use: an operation that it no longer allows is
 	expect((await get('/v1/contacts')).body.total).toBe(3);
 });
 
-test('of administrators, only owners can make somebody an owner or change an owner', async () => {
+test('only owners can make somebody an owner or change an owner', async () => {
 	const { admin, as, newUser } = sandbox;
 	const id = await newUser('admin');
 	const administrator = as(id, ['users:read', 'users:write']);
 	const forbidden = { '/role': 'forbidden' };
 	const userPath = `/v1/users/${id}`;
+	const member = await as(sandbox.sales, ['users:write'])('PATCH', `/v1/users/${sandbox.sales}`, { role: 'owner' });
+	expect(member.status).toBe(403);
 	expect(errorsOf(await administrator('PATCH', userPath, { role: 'owner' }))).toEqual(forbidden);
 	for (const change of [{ role: 'member' }, { email: 'mine@x.example' }, { status: 'invited' }]) {
 		const response = await administrator('PATCH', `/v1/users/${admin}`, change);

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 
 import { Webhook } from 'standardwebhooks';
 
-import { type DeliveryResponse, noteDelivery } from '../../../nodes/CrmPlatform/trigger/webhook/receive';
+import { type DeliveryResponse, forgetDeliveries, noteDelivery } from '../../../nodes/CrmPlatform/trigger/webhook/receive';
 import { explainForged } from '../../../nodes/CrmPlatform/trigger/webhook/signature';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -86,6 +86,8 @@ test.each([
 ])('%s fails', (_, part, key, reason) => {
 	expect(explainForged({ ...genuine, ...part }, key, now)).toMatch(reason);
 });
+
+beforeEach(forgetDeliveries);
 
 /** An answer that n8n has not given yet. */
 class Pending extends EventEmitter implements DeliveryResponse {
