@@ -5,12 +5,7 @@ import { oneOf } from './conversions';
 import { type Field, matchesPattern } from './field';
 import { fieldKinds, valueKind, valueShape } from './fieldKinds';
 
-/**
- * Why the service would refuse a value, as far as its description says.
- *
- * @param value as it would be sent
- * @returns a sentence that begins with the field's label; undefined if the value is acceptable
- */
+/** Why the service would refuse a value to send, as far as its description says: a sentence that begins with the field's label. */
 export function whyRefused(field: Field, value: unknown): string | undefined {
 	const problem = valueProblem(field, value);
 	return problem === undefined ? undefined : `${field.label}: ${problem}`;
@@ -31,7 +26,6 @@ export function valueProblem(field: Field, value: unknown): string | undefined {
 	return tooLong === undefined ? undefined : `the text is too long. It has ${tooLong} characters, and the maximum is ${maxLength}.`;
 }
 
-/** Why the service would refuse an object of a list, if it would refuse one. */
 function memberProblem({ members = [] }: Field, objects: unknown[]): string | undefined {
 	const checked = objects
 		.filter((object) => isObject(object))

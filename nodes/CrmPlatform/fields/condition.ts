@@ -38,12 +38,7 @@ export interface Condition {
 	isAlwaysListed?: boolean;
 }
 
-/**
- * The condition of a filter of a list.
- *
- * @param value the filter's value, as in the query or converted
- * @param fields the fields of the records: they say more about values than a filter does
- */
+/** @param value as in the query or converted @param fields of the records: they say more about values than a filter does */
 export function conditionOf(parameter: string, value: unknown, filter: Field | undefined, fields: readonly Field[]): Condition {
 	const { name, comparison } = comparedBy(parameter);
 	const path = filter?.linksTo ? filter.path : name.split(/[.[\]]+/).filter((step) => step !== '');

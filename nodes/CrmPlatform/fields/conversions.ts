@@ -73,7 +73,6 @@ export function toBoolean(field: Field, value: unknown): boolean {
 	throw refusal(field, value, 'true or false');
 }
 
-/** What is expected of a value with choices. */
 export const oneOf = (choices: Array<{ label: string }>): string => `one of: ${listed(choices.map(({ label }) => label))}`;
 
 /** Finds a choice by its value or, failing that, by its label, if only one has it. */

@@ -28,7 +28,6 @@ export type GivenBy =
  */
 export type WhenCleared = 'clear' | 'skip';
 
-/** How the values of a run are converted. */
 export interface Conversion {
 	/** Undefined if all are written as in the API. */
 	notations: Notations | undefined;
@@ -38,11 +37,10 @@ export interface Conversion {
 }
 
 /**
- * The way of each value from an item to the service: its notation becomes that of the API; it is decided whether it is
- * written; it is converted as its kind requires; and what a broken formula leaves is refused. Names of records are
- * replaced by ids afterwards, for all items together.
+ * Brings a value into the notation of the API, decides whether it is written, converts it as its kind requires, and refuses what a
+ * broken formula leaves. Names of records are replaced by ids afterwards, for all items together.
  *
- * @returns the value that the service takes, null to clear its field; or why none is sent
+ * @returns null to clear the field; or why no value is sent
  * @throws FieldError if it cannot be sent
  */
 export function convertValue(
@@ -66,7 +64,6 @@ export function withCurrency(values: EvaluatedValue[], conversion: Conversion, c
 	return { ...conversion, notations: { ...notations, currency: { label: currency.label, code } } };
 }
 
-/** What happens with one value. */
 export type ValueDecision =
 	| { do: 'write'; value: unknown }
 	| { do: 'clear' }
@@ -127,9 +124,7 @@ export function valueToSend(field: Field, value: unknown, { notations, zone }: P
 }
 
 /**
- * Converts a value from a user or an earlier node into the value the service takes.
- *
- * A blank becomes null, which clears the field. An unknown choice is sent unchanged, since the service may have added it.
+ * The value that the service takes: null for a blank, which clears; an unknown choice stays, since the service may have added it.
  *
  * @throws FieldError if the value cannot fit the field
  */

@@ -4,7 +4,6 @@ import { type Field, FieldError, matchesPattern } from './field';
 
 export const isCountry = (field: Field): boolean => /country/i.test(field.path.at(-1) ?? '') && matchesPattern(field, 'DE') === true;
 
-/** The languages in which the names of countries are known. */
 const languages = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'pl', 'sv', 'da', 'nb', 'fi', 'cs', 'hu', 'ro', 'tr', 'el', 'ru', 'uk', 'ja', 'zh', 'ko', 'ar'];
 const shortNames = 'CONGO:CD IVORY COAST:CI BURMA:MM MACEDONIA:MK SWAZILAND:SZ RUSSIAN FEDERATION:RU THE NETHERLANDS:NL USA:US UNITED STATES OF AMERICA:US UK:GB GREAT BRITAIN:GB ENGLAND:GB HOLLAND:NL UAE:AE CZECH REPUBLIC:CZ TURKEY:TR';
 

@@ -21,7 +21,6 @@ export const kindsByPrecedence = [
 /** The type of a field's values. Everything that depends on it is in the table `fieldKinds`. */
 export type FieldKind = (typeof kindsByPrecedence)[number];
 
-/** The collection of linked records of unknown type. */
 export const unknownCollection: Collection = '/';
 
 /** One value of a record that a user can write or filter by. */
@@ -65,9 +64,7 @@ export interface Field {
 	format?: string;
 	/** Maximum characters of a text. */
 	maxLength?: number;
-	/** Whether a number has no decimals. */
 	isInteger?: true;
-	/** Bounds of a number. */
 	minimum?: number;
 	maximum?: number;
 	/** For a list of objects: the members with plain values. */
@@ -82,11 +79,9 @@ export const allCustomFields = 'custom_fields';
 /** Prefix of the names of custom fields: `custom_fields.<key>`. */
 export const customFieldPrefix = `${allCustomFields}.`;
 
-/** The key in the name of a custom field; undefined for other fields. */
 export const customKeyOf = (name: string): string | undefined =>
 	name.startsWith(customFieldPrefix) ? name.slice(customFieldPrefix.length) : undefined;
 
-/** The field for the currency of a record's amounts. */
 export const currencyName = 'currency';
 
 /** A value from the user or an input item, and its field. */
@@ -121,10 +116,9 @@ export function labelFor(name: string): string {
 /** The field for a record's id, by which operations find records: descriptions do not list it among the fields to write. */
 export const idField: Field = fieldNamed('id', { label: 'ID', unique: true });
 
-/** The field that has the ID of a record in another system. */
 export const externalId: Field = fieldNamed('external_id');
 
-/** The value of that field for a record of another system: `hubspot:9001`. */
+/** The external ID of a record of another system: `hubspot:9001`. */
 export const sourceId = (source: string, id: unknown): string => `${source}:${String(id).trim()}`;
 
 /** Whether a text matches the pattern of a field; undefined if the field has no readable pattern. */

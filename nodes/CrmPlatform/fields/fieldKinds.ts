@@ -6,12 +6,10 @@ import { calendarDate, instant, rfc3339 } from '../values/dates';
 import { toAny, toBoolean, toChoice, toMoment, toNumber, toStructure, toText } from './conversions';
 import { kindsByPrecedence, matchesPattern, type Field, type FieldKind } from './field';
 
-/** What a schema says about its values. */
 interface ValueSchema {
 	/** Its JSON type, if it has one; an integer is a number. */
 	type: string | undefined;
 	format?: string | undefined;
-	/** The kind of the values of an array. */
 	items?: FieldKind | undefined;
 	/** Whether it lists its values (`enum`, `const`). */
 	isEnumerated: boolean;
@@ -21,7 +19,6 @@ interface ValueSchema {
 /** What the values of a field are; `varied` if they are not alike. The compiler names each table that a new type belongs in. */
 export type ValueType = 'text' | 'number' | 'boolean' | 'day' | 'instant' | 'varied';
 
-/** What a kind of field decides. */
 interface KindProperties {
 	/** Whether a schema describes such values. The first kind of `kindsByPrecedence` that says so is used. */
 	isDescribedBy(schema: ValueSchema): boolean;
@@ -35,7 +32,6 @@ interface KindProperties {
 	shape: 'single' | 'list' | 'object' | 'open';
 	/** What each value is: numbers can be summed, and times are filtered by whole days. */
 	type: ValueType;
-	/** Whether a value counts as blank. */
 	isBlank(value: unknown): boolean;
 	/** The value that the service takes; of a list, its elements, each of which is converted next. @throws Error in the user's words */
 	convert(field: Field, value: unknown, zone: string): unknown;
@@ -56,7 +52,6 @@ const plain = {
 	compared: (text: string): unknown => text,
 } satisfies Partial<KindProperties>;
 
-/** Everything that differs between kinds of fields. */
 export const fieldKinds: Record<FieldKind, KindProperties> = {
 	list: {
 		...plain,
@@ -164,10 +159,8 @@ export const isPlainText = (field: Pick<Field, 'kind'>): boolean => valueType(fi
 export const isPhoneField = (field: Field): boolean =>
 	isPlainText(field) && matchesPattern(field, '+493012345678') === true && matchesPattern(field, 'DE') === false;
 
-/** What the values of a field consist of. */
 export const valueShape = ({ kind }: Pick<Field, 'kind'>): KindProperties['shape'] => fieldKinds[kind].shape;
 
-/** Whether the values of a field may be objects. */
 export const mayBeObjects = (field: Pick<Field, 'kind'>): boolean => ['object', 'open'].includes(valueShape(field));
 
 /** The kind of each value of a field, or of each element of its lists; undefined if its lists may have any. */

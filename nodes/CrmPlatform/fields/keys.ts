@@ -40,7 +40,6 @@ export function looseText(value: unknown): string {
 	return Number.isSafeInteger(number) ? String(number) : compact;
 }
 
-/** The value of a field in a record, or in the values that are written. */
 export const valueIn = (record: IDataObject, { path }: Pick<Field, 'path'>): unknown => memberAtPath(record, path);
 
 /** The name of the list whose main value a field has: `emails` for `email`. */

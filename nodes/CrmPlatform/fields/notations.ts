@@ -15,7 +15,6 @@ export interface Notations {
 	/** `unclear` for a file whose user has not chosen: then `12.500` is refused, since it could be either. */
 	numbers?: 'point' | 'comma' | 'unclear' | undefined;
 	booleans?: 'words' | 'mark' | undefined;
-	/** What separates the values of a list. */
 	separator?: string | undefined;
 	/** The country of phone numbers without a country code, as two letters. */
 	phoneCountry?: string | undefined;
@@ -50,7 +49,6 @@ export function inApiNotation(field: Field, value: unknown, notations: Notations
 	return notations.countries === 'names' && isCountry(field) ? countryFrom(field, plain) : plain;
 }
 
-/** An ID of another system becomes the external ID. */
 function idFromSource(field: Field, value: unknown, source: string): string {
 	const problem = exactnessProblem(value);
 	if (problem !== undefined) throw new FieldError(field, problem);
@@ -150,7 +148,6 @@ function numberIn(value: string, notation: 'point' | 'comma'): string | undefine
 /** Accounts write negative numbers in parentheses. */
 const withMinus = (value: string): string => trimmed(value).replace(/^\((.+)\)$/, '-$1');
 
-/** The signs and codes of currencies beside a number. */
 const currenciesIn = (value: string): string[] => (withMinus(value).match(units) ?? []).map((unit) => unit.trim());
 
 /** Whether a sign or code may stand for a currency, as `$` for many. */

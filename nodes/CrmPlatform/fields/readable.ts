@@ -37,10 +37,8 @@ const regions: Record<Region, { date: string; notations: Notations }> = {
 };
 
 /**
- * Returns a function that writes dates and numbers as a region does. A value stays unchanged if an import with the
- * matching *Values In* would read a different value from its text, such as a time with milliseconds.
- *
- * @param zone of times
+ * Returns what writes dates and numbers as a region does. A value stays unchanged if an import with the matching *Values In* would
+ * read a different value from its text, such as a time with milliseconds.
  */
 export function notationFor(region: Region, zone: string): (value: unknown, field: Field | undefined) => unknown {
 	const { date, notations } = regions[region];

@@ -11,13 +11,11 @@ import { canonicalForm, type ComparedField } from './keys';
 export interface DifferingValue {
 	/** The name of the field, dotted if it is part of an object: `address.city`. */
 	field: string;
-	/** The value in the CRM; null if it has none. */
+	/** Null if the CRM has none. */
 	from: unknown;
-	/** The wanted value. */
 	to: unknown;
 }
 
-/** The difference between a record and the wanted values. */
 export interface Difference {
 	changes: DifferingValue[];
 	/** A merge patch (RFC 7396) with the values that differ, and no others. */
@@ -64,13 +62,11 @@ export class RecordComparison {
 		return { changes, patch };
 	}
 
-	/** Whether the value of a field has all that is wanted. */
 	covers(name: string, stored: unknown, target: unknown): boolean {
 		const field = this.fieldAround(name);
 		return coversValue(field, stored, target, name.slice((field?.path.join('.') ?? name).length + 1));
 	}
 
-	/** Whether two values of a field have all of each other. */
 	isSame(name: string, a: unknown, b: unknown): boolean {
 		return this.covers(name, a, b) && this.covers(name, b, a);
 	}
@@ -82,12 +78,9 @@ export class RecordComparison {
 }
 
 /**
- * Whether two values of a field are the same for the service. All blanks are the same, and so are two notations of a
- * number, an instant or a web address, texts in another case where the service stores lower case, and an id as a number or
- * as text. The order of a list of plain values does not count; that of a list of objects, or within JSON,
- * does.
- *
- * @param field undefined if it is not described
+ * Whether two values of a field are the same for the service: all blanks are, two notations of a number, an instant or a web
+ * address, texts in another case where the service stores lower case, and an id as a number and as text. The order of a list of
+ * plain values does not count; that of a list of objects, or within JSON, does.
  */
 export const sameValue = (field: ComparedField | undefined, a: unknown, b: unknown): boolean =>
 	a === b || (coversValue(field, a, b) && coversValue(field, b, a));

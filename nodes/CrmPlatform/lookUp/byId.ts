@@ -42,7 +42,6 @@ export async function recordsById(
 	return found;
 }
 
-/** Whether records of a collection have IDs, as far as these were looked up; undefined if that failed. */
 const lookedUpIds = keptFor<Connection, Map<string, boolean | undefined>>(() => new Map());
 
 /** Looks IDs up, a hundred a request. @returns whether records have them; undefined for IDs that cannot be looked up */

@@ -127,7 +127,6 @@ async function searchFor(searched: RecordList, nameToFind: NameToFind): Promise<
 
 interface Candidates {
 	records: IDataObject[];
-	/** Whether the list is complete. */
 	isWhole: boolean;
 }
 

@@ -59,10 +59,7 @@ function addIds(ids: Set<string>, value: unknown): void {
 	}
 }
 
-/**
- * Reads the names of parts, such as stages, which do not depend on the records, so that this can begin before the records
- * are read. What fails is reported with the names.
- */
+/** Reads the names of parts, such as stages, before the records, on which they do not depend. A failure is reported with the names. */
 export async function readNamesOfParts(api: Connection, fields: LinkFields): Promise<void> {
 	const targets = namedLinks(fields).map(({ target }) => target).filter(isPart);
 	await inParallel(targets, async (target) => await namesAt(api, target, [])).catch(() => undefined);
@@ -75,7 +72,6 @@ const isPart = (target: Collection): boolean => collectionAndPart(target).length
  * The records with the names of linked records beside their ids. Names that the execution has already read cost nothing,
  * others one request per hundred; a name that the credential may not read is left out.
  *
- * @param fields of the records
  * @param isChosen whether the user wants names at any cost: otherwise, a record type that takes more than one request has none
  */
 export async function withLinkedNames(

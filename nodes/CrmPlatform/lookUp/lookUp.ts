@@ -25,13 +25,11 @@ export type LookUpResult<Found = IdentifiedRecord> =
 	/** No record has the name, and none was created. */
 	| { notCreated: Error };
 
-/** The result of finding these for one value. */
 export function foundAmong<Found>(all: Found[]): LookUpResult<Found> {
 	if (all.length === 0) return { notFound: true };
 	return all.length === 1 ? { found: all[0]! } : { several: all };
 }
 
-/** All that a look-up has found, one or several. */
 export const foundIn = <Found>(result: LookUpResult<Found>): Found[] =>
 	('several' in result ? result.several : 'found' in result ? [result.found] : []);
 
@@ -60,7 +58,6 @@ export function valuesPerRequest(recordList: Pick<RecordList, 'filters'>, field:
  * Looks records up by values of a field. To isolate a value that the service refuses, the request is divided
  * until that value is alone.
  *
- * @param scopeQuery additional filters
  * @throws NodeApiError if the service fails for every value
  * @throws Error in the user's words if it returns records that do not match the filter
  */

@@ -37,13 +37,11 @@ const certainId = /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,16}_[
 export const isIdShaped = (value: string): boolean =>
 	certainId.test(value) || /^([a-z]{1,16}[_-](?=\w*\d)\w{6,}|(?=\w*\d)\w{15,})$/i.test(value);
 
-/** Whether the values of a field are numbers. */
 export function hasNumbers(field: Field): boolean {
 	const kind = valueKind(field);
 	return kind !== undefined && isNumeric({ kind });
 }
 
-/** Whether a value is a text that is not blank. */
 export const hasText = (value: unknown): value is string => typeof value === 'string' && !isBlank(value);
 
 /** A name with its field, such as `external_id:100123`, or an id, such as `id:acme`. */

@@ -14,7 +14,6 @@ import { hasText, identifyingFields, parseName, rememberNames } from './names';
 
 /** A part of a record, such as a stage of a pipeline. */
 export interface Part extends NamedPart {
-	/** Id of the record. */
 	ownerId: unknown;
 	/** Name of the record; empty if it has none. */
 	ownerName: string;
@@ -22,12 +21,7 @@ export interface Part extends NamedPart {
 	isUnique: boolean;
 }
 
-/**
- * The parts of all records of a collection.
- *
- * @param part the member that lists them, such as `stages`
- * @throws NodeApiError if the service does not list the records
- */
+/** @param part the member of records that lists them, such as `stages` @throws NodeApiError if the service does not list the records */
 export async function readParts(api: Connection, collection: Collection, part: string): Promise<Part[]> {
 	const records = await firstRecords(api, collection, Infinity);
 	const parts = records.flatMap((record) => partsIn(record, part));
@@ -68,7 +62,6 @@ export function partsWithIds(parts: Part[], ids: unknown[]): string {
 	return shown.map(({ ownerName, id }) => `${String(id)}${ownerName && ` of ${ownerName}`}`).join(', ');
 }
 
-/** Maximum number of names in an error. */
 const maxNamed = 20;
 
 /** The available parts, for an error. */

@@ -52,13 +52,9 @@ export async function wholeListIfShort(
 /** The filter by which a list also returns deleted records, if it has one. */
 export const includingDeleted = (list: ListDescription | undefined): Query => (list?.deleted ? { [list.deleted.parameter]: true } : {});
 
-/** Whether a record of a list is deleted. */
 export const isDeletedIn = ({ deleted }: ListDescription, record: IDataObject): boolean => (record[deleted?.field ?? ''] ?? null) !== null;
 
-/**
- * Reads all records that match the filters, each once: while pages shift, one record may be returned twice and another
- * omitted.
- */
+/** All records that match the filters, each once: while pages shift, one may be returned twice and another omitted. */
 export async function readWholeList({ api, path, list, fields }: Omit<RecordList, 'filters'>, scopeQuery: Query): Promise<IdentifiedRecord[]> {
 	const query = withFields(list, scopeQuery, [...fields, ...(list.created ? [list.created.field] : [])]);
 	const records = await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record);
@@ -79,11 +75,7 @@ export async function firstRecords(api: Connection, path: Collection, limit = ma
 	return records;
 }
 
-/**
- * The paths of the collections of a record type: records of each custom object are one.
- *
- * @returns undefined if the CRM does not list its custom objects
- */
+/** The paths of a record type: one for each custom object. Undefined if the CRM does not list its custom objects. */
 export async function collectionPathsOf(api: Connection, { path }: Pick<RecordList, 'path'>): Promise<Collection[] | undefined> {
 	if (!path.includes('{')) return [path];
 	const parents = path.replace(/\/\{.*$/s, '') as Collection;

@@ -20,7 +20,6 @@ type IdentifyingValues = Map<unknown, { field: string; text: string } | undefine
 
 type ReplacedBy = 'uniqueValues' | 'names';
 
-/** How the ids in the fields of records are replaced. */
 export interface IdReplacement {
 	/** Of the records; the values of links are replaced. */
 	fields: Field[];
@@ -79,9 +78,6 @@ export async function replaceIds(
 /**
  * Reads what identifies records, or all their parts. Names are a convenience: if the user may not read the records, the
  * file has their ids.
- *
- * @param target `/companies`, `/pipelines.stages`
- * @throws Error in the user's words if the service cannot find records by several ids (`uniqueValues`)
  */
 async function readIdentifyingValues(api: Connection, target: Collection, ids: unknown[], by: ReplacedBy): Promise<IdentifyingValues> {
 	const [collection, part] = collectionAndPart(target);

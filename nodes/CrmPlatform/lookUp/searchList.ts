@@ -8,7 +8,6 @@ import { firstText, recordName } from '../api/record';
 import { occurrences } from '../base/maps';
 import { namesAt } from './linkedNames';
 
-/** Number of records that a list loads at a time. */
 const pageSize = 100;
 
 /** The user's search text, and the page to read. */
@@ -21,7 +20,6 @@ interface SearchQuery {
 	value?: string;
 }
 
-/** Reads one page of the records of a collection as list items. */
 export async function searchList(
 	api: Connection,
 	collection: Collection,
@@ -60,12 +58,7 @@ export function matchingName<Item extends { name: string }>(items: Item[], filte
 	return items.filter(({ name }) => name.toLowerCase().includes(searchText));
 }
 
-/**
- * The list item of a record: its title, and details that distinguish it from others with the same title.
- *
- * @param value the field whose value is picked
- * @param company the name of the company it belongs to
- */
+/** Its title, and details that distinguish it from others with the same title. */
 export function listItem(record: IDataObject, value = 'id', company?: string): INodeListSearchItems {
 	const id = String(record[value]);
 	const name = recordName(record);
@@ -95,7 +88,6 @@ export function distinctListItems(records: IDataObject[], value: string, compani
 
 /** The fields whose first characters replace a missing name. */
 const contentFields = ['url', 'body', 'text', 'event_type', 'type', 'operation'];
-/** Maximum number of those characters. */
 const maxCharacters = 60;
 
 function amountOf({ amount, currency }: IDataObject): string | undefined {

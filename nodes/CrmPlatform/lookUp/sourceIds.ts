@@ -26,7 +26,6 @@ interface SourceRecords {
 	isWhole: boolean;
 }
 
-/** Undefined if the CRM does not find records by their external IDs. */
 const sourceRecords = oncePerConnection(async (api, collection: Collection, source: string): Promise<SourceRecords | undefined> => {
 	const list = (await api.describe(collection))?.list;
 	if (!list?.filters.some(({ name }) => name === externalId.name)) return undefined;

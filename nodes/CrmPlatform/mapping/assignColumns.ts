@@ -28,7 +28,6 @@ type Nowhere =
 	| 'byChoice';
 
 export interface AssignableFields extends AcceptedFields {
-	/** Of the records. */
 	collection: Collection;
 	/** The system that the columns come from, if its IDs are kept. */
 	source?: string;
@@ -68,7 +67,6 @@ interface Basis extends AssignableFields {
 
 const goesInto = ({ meaning }: AssignedColumn, field: Field): boolean => typeof meaning === 'object' && meaning.name === field.name;
 
-/** Columns that would fit a field, by that field. */
 type FittingColumns = Map<Field, AssignedColumn[]>;
 
 /** Sends the first of the columns that fit a field there, if they have the same values; other columns make room. */
@@ -95,11 +93,7 @@ function assignFitting(byField: FittingColumns, why: string, basis: Basis): void
 const leaveOut = (column: AssignedColumn, why: string, nowhere: Nowhere = 'unclear'): AssignedColumn =>
 	Object.assign(column, { meaning: undefined, isRenamed: undefined, nowhere, why });
 
-/**
- * Keeps other columns out of the field of a column that is renamed: one would overwrite the other.
- *
- * @throws Error in the user's words if both were chosen
- */
+/** Keeps other columns out of the field of a renamed one: one would overwrite the other. @throws Error in the user's words if both were chosen */
 function makeRoomFor({ name, meaning }: AssignedColumn, { columns, chosen }: Basis): void {
 	for (const other of columns) {
 		const isSame = meaning !== undefined && other.meaning !== undefined && meaningText(other.meaning) === meaningText(meaning);

@@ -8,7 +8,6 @@ export interface Column {
 	name: string;
 	/** The number of rows in which it is filled. */
 	filled: number;
-	/** Some of its values. */
 	samples: unknown[];
 	/** Equal for columns with the same values in the same rows. */
 	digest: number;
@@ -18,7 +17,6 @@ const maxSamples = 20;
 /** Maximum characters of a sample. */
 const maxSampleLength = 100;
 
-/** Adds the values of a row to the columns. */
 export function addToColumns(columns: Map<string, Column>, row: number, content: IDataObject): void {
 	for (const [name, value] of Object.entries(content)) {
 		const column = columnNamed(columns, name);

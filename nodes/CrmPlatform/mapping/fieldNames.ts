@@ -54,11 +54,7 @@ export function meaningsAmong(fields: Field[], recordFieldNames: ReadonlySet<str
 	return (name, isMember = false) => getOrCreate(isMember ? meanings.ofMembers : meanings.ofNames, name, () => findMeanings(name, isMember));
 }
 
-/**
- * Finds the entry that a name refers to, by its name in the API or by its label.
- *
- * @throws Error in the user's words, with the available names
- */
+/** Finds an entry by its name in the API or its label. @throws Error in the user's words, with the available names */
 export function matchByName<Entry extends { name: string; label: string }>(all: Entry[], requestedName: string, entryType: string): Entry {
 	const exact = all.find(({ name }) => name === requestedName || name === customFieldPrefix + requestedName);
 	if (exact) return exact;
@@ -116,7 +112,6 @@ export interface AcceptedFields {
 	recordFieldWords: ReadonlySet<string>;
 }
 
-/** Fields, with the custom fields, and the names in the records of the type. */
 export async function withCustomFields(
 	{ api, resource }: NodeRun,
 	fields: Field[],

@@ -220,11 +220,7 @@ function unknownOperator(field: FilteredField, operator: string): Error {
 const noFilterValue = ({ label }: Pick<Field, 'label'>): Error =>
 	new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
 
-/**
- * The filters of an alternative, with ids in place of names.
- *
- * @throws Error in the user's words for two values of one filter, and for one that is refused
- */
+/** @throws Error in the user's words for two values of one filter, and for one that is refused */
 function filtersWithIds({ api }: ReadingRun, values: ConvertedValue[], named: NamedRecords): ConvertedValue[] {
 	const twice = values.find(({ field: { name } }, i) => values.findIndex(({ field }) => field.name === name) < i);
 	if (twice) throw new Error(`${twice.field.label}: two filters set ${twice.field.name}, but the CRM accepts it only once. Keep one of them.`);

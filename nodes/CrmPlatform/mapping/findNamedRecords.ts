@@ -20,7 +20,6 @@ export interface NamedRecords extends Pick<LinkSearch, 'linkChecks' | 'source'> 
 	parts: ReadonlyMap<Collection, Part[] | Error>;
 }
 
-/** The same in one collection. */
 export interface FoundRecords {
 	/** The IDs in the CRM by those of the other system. That of a record which other rows will become stands for itself. */
 	crmIds: ReadonlyMap<string, string>;
@@ -92,7 +91,6 @@ function addText({ names, namesToCreate, ids }: LinkTexts, field: Field, nameOrI
 	if (isAdded) namesToCreate.add(text);
 }
 
-/** Finds the records of a collection by the texts that items have. */
 async function findInCollection(search: LinkSearch, collection: Collection, linkTexts: LinkTexts): Promise<FoundRecords> {
 	const { names, namesToCreate, ids } = linkTexts;
 	const { api, linkChecks, source, onMissingLink: { willExist } = {} } = search;
@@ -189,7 +187,6 @@ async function addedRecords(
 	}));
 }
 
-/** The parts to which a field links, or why they could not be read. */
 async function partsOf(search: LinkSearch, { collection, part }: Field): Promise<Part[] | Error> {
 	try {
 		const parts = await readPartsOnce(search.api, collection!, part!);

@@ -21,7 +21,6 @@ import { onlyBlanks, reportUnsent, UnsentValuesError } from './unsentValues';
 export interface ItemValues<Refusal> extends Body {
 	/** All values of a row as it has them; none of an input item. */
 	read: EvaluatedValue[];
-	/** Why the item is not written, if it is not. */
 	refusal: Refusal | undefined;
 }
 
@@ -111,11 +110,7 @@ export async function bodiesOfItems(
 	return bodiesOf(await valuesOfItems(run, mapping, refusalOf, items, beforeAdding && (async (all) => await beforeAdding(bodiesOf(all)))));
 }
 
-/**
- * Converts the values of an item. One that cannot be sent does not keep the others from it.
- *
- * @param isChecked whether values of other fields than links are checked
- */
+/** A value that cannot be sent does not keep the others from it. @param isChecked whether values of other fields than links are checked */
 function convertItem(item: ReadItem, { stored, leavesOut }: Mapping, conversion: Conversion, isChecked: boolean) {
 	const unsent = [...item.unsent];
 	const blanks: string[] = [];
@@ -167,11 +162,7 @@ function requireValid(field: Field, value: unknown): void {
 	if (problem !== undefined) throw new FieldError(field, problem);
 }
 
-/**
- * The body with the ids of the named records, and the values that cannot be sent.
- *
- * @param missing what will be added
- */
+/** With the ids of the named records. @param missing what will be added */
 function sendableBody(values: SendableValue[], named: NamedRecords, checks: Checks, missing: MissingTargets = {}): Body {
 	const body: IDataObject = {};
 	const refusedValues: Body['refusedValues'] = [];

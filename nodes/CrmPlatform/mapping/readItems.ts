@@ -32,7 +32,6 @@ export interface PickedField {
 	method: string;
 	/** The collection of the records, if no field of the service says it. */
 	collection?: Collection;
-	/** Whether the user may leave it empty. */
 	isOptional?: boolean;
 	description?: string;
 }
@@ -88,11 +87,7 @@ export async function readItems(run: NodeRun, items: INodeExecutionData[], mappi
 	});
 }
 
-/**
- * The rows of a form and the records picked beside it, with their fields; and the names that belong to no field.
- *
- * @throws Error in the user's words if several records are picked for a field that accepts one
- */
+/** Rows and records with their fields, and names without one. @throws Error in the user's words for several records in a field of one */
 function formEntries(stored: StoredFields, fields: Field[]) {
 	const byName = new Map(fields.map((field) => [field.name, field]));
 	const links = new Map(linksOf(fields).map((link) => [link.name, link]));
@@ -136,10 +131,7 @@ function linkedValues(records: Array<StoredLinkedRecord & { link: Link }>, resul
 	return { values: [...values].map(([field, value]) => ({ field, value, givenBy: 'form', newNamesOf: newNames.get(field) })), unsent };
 }
 
-/**
- * Returns what reads the records that are picked or named for an item; it throws an Error in the user's words if a required
- * one is not picked.
- */
+/** Returns what reads the records picked or named for an item. It throws an Error in the user's words if a required one is not picked. */
 async function pickReader({ n8n, api, resource }: NodeRun, picked: PickedField[]): Promise<(item: number) => EvaluatedValue[]> {
 	const fields = picked.length > 0 ? (await api.describe(resource.path))?.update?.fields ?? [] : [];
 	const picks = picked.map((pick) => {
@@ -177,7 +169,6 @@ function idsOfLink(value: unknown): unknown[] {
  * and an item has a name that no other field has, since columns may omit the prefix of custom fields.
  *
  * @param objects the items, if their values are not in a form
- * @param fields the fields in the service's description
  */
 async function acceptedFields(
 	run: NodeRun,

@@ -26,7 +26,6 @@ import { UsualNames, isAmbiguousInItems } from './usualNames';
 export interface ReadItem {
 	/** The values of linked records come last. */
 	values: EvaluatedValue[];
-	/** The values that are not sent. */
 	unsent: UnsentValue[];
 	/** Why none of its values can be sent. */
 	refusal?: Error | undefined;
@@ -56,11 +55,7 @@ function jsonObject(value: unknown, isEvaluated: boolean): IDataObject {
 	throw new Error(`${jsonLabel}: “${text.slice(0, 200)}” is not an object such as { "name": "value" }`);
 }
 
-/**
- * Returns what reads the members of an object as values of fields; `emptyCells` is what the option Empty Cells is for its item.
- *
- * @param otherNames names with other purposes
- */
+/** Returns what reads the members of an object as values of fields; `emptyCells` is what the option Empty Cells is for its item. */
 export function objectReader(
 	run: NodeRun,
 	stored: StoredFields,
@@ -151,7 +146,6 @@ function unsentMembers(
 	});
 }
 
-/** The values of an object for a list of fields. */
 interface ObjectFields {
 	values: InputValue[];
 	/** Names that belong to no field. */

@@ -60,7 +60,6 @@ function ownersIn(named: NamedRecords, part: Field, values: ConvertedValue[]): u
 const isOwner = ({ field }: ConvertedValue, part: Field): boolean =>
 	field.part === undefined && field.collection === part.collection && field.path.length === part.path.length;
 
-/** Whether a value names a record that would be added. */
 export const namesNewRecord = ({ records }: NamedRecords, { field, converted }: ConvertedValue): boolean =>
 	linkedIdsIn(field, converted).some(([target, id]) => records.get(target)?.newNames.has(String(id).trim()) === true);
 

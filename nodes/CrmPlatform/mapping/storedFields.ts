@@ -35,10 +35,7 @@ export interface StoredLinkedRecord {
 	isNewName: boolean;
 }
 
-/**
- * Reads the mapper `parameter` (such as `fields`), and the parameters beside it: `fieldsMode`,
- * `fieldsJson` and `fieldsLinked`.
- */
+/** Reads the mapper `parameter`, such as `fields`, and those beside it: `fieldsMode`, `fieldsJson` and `fieldsLinked`. */
 export function storedFields({ n8n, modelValues }: Pick<NodeRun, 'n8n' | 'modelValues'>, parameter: string): StoredFields {
 	if (modelValues) return { linked: [], mode: 'model', values: modelValues };
 	const linked = linkedRecordsIn(n8n, parameter);

@@ -19,7 +19,6 @@ export interface UnsentValue {
 	name: string;
 }
 
-/** The names of the values that were not sent over a connection for a reason. */
 const unsentNames = keptFor<Connection, Set<string>, UnsentReason>(() => new Set());
 
 /** Tells the user which mapped values were not sent, with one notice per reason. */
@@ -66,12 +65,10 @@ export function nothingToSend(names: string[], fields: Field[]): Error {
 	return new Error(`None of the item’s values match a field, so nothing was sent. The item has ${listed(names, 5)}; the fields are ${listed(fields.map(({ name }) => name), 5)}. Rename the values, or map each field.`);
 }
 
-/** The error for values under names that a model has invented. */
 export function inventedFields(names: string[], fields: Field[]): Error {
 	return new Error(`There is no field ${listed(names, 5)}, so nothing was sent. The fields are ${listed(fields.map(({ name }) => name), 60)}.`);
 }
 
-/** The error of an item that has only blank values, which are left out. */
 export function onlyBlanks(labels: string[], areModels: boolean): Error {
 	const advice = areModels ? 'To clear a field, send null.' : 'To clear fields with them, set the option Empty Cells.';
 	return new Error(`The item’s values are blank (${listed(labels, 5)}), so nothing was sent. ${advice}`);

@@ -209,7 +209,6 @@ export class UsualNames {
 	}
 }
 
-/** The other columns of a field. */
 type OtherColumns = (field: string) => Column[];
 
 /** In one cell, an address has several parts; beside its city, the column has the street. */

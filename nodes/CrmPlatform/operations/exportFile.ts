@@ -243,7 +243,6 @@ async function exportPlan({ api, n8n, resource }: NodeRun, item: number, chosen:
 			type: columns ? 'text/csv' : 'application/x-ndjson',
 			isCompressed: parseBoolean('Compress with Gzip', n8n.getNodeParameter('options.compress', item, false)),
 			header: columns ? csvHeader(columns.map(({ header }) => header), delimiter) : '',
-			// By default, all records go into one file.
 			rowsPerFile: parseWholeNumber('Rows per File', n8n.getNodeParameter('options.rowsPerFile', item, null), { min: 1, otherwise: Infinity }),
 		},
 	};

@@ -71,11 +71,7 @@ async function readRecords(send: Send, listQuery: ListQuery, others: ListQuery[]
 	return records;
 }
 
-/**
- * The records of a list up to its limit, some at a time; a whole list with as many cursors at once as it allows.
- *
- * @param needed fields that are read, whether or not they are output
- */
+/** The records of a list up to its limit, some at a time; a whole list with as many cursors at once as it allows. */
 async function* recordsIn(
 	send: Send,
 	listQuery: ListQuery,

@@ -75,7 +75,6 @@ export const getTimeline: Operation = {
 };
 
 interface TimelineOf {
-	/** Of the record. */
 	path: Collection;
 	id: string;
 	/** The kinds to list, such as `note`; all if empty. */

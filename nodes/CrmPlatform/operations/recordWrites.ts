@@ -33,9 +33,7 @@ interface Presets {
 	preset?: IDataObject;
 	/** The only fields shown in the form. */
 	only?: string[];
-	/** Fields not shown in the form. */
 	without?: string[];
-	/** Fields that this operation requires. */
 	required?: string[];
 }
 
@@ -149,7 +147,6 @@ export const namedUpdate = ({ only = [], ...offer }: Entry & Presets & Pick<Valu
 interface RequestOffer extends Entry, Pick<Operation, 'output'> {
 	describedWrite: NonNullable<Operation['describedWrite']>;
 	takesValues?: true | undefined;
-	/** Records that the user picks besides. */
 	picked?: PickedField[];
 	options: INodeProperties[];
 	/** Its path below that of the record, and the values that the record has afterwards. @param values entered, and the ids of picked records */
@@ -196,12 +193,7 @@ export const deleteRecord = requestOperation({
 	writtenOutput: { isDeletion: true },
 });
 
-/**
- * An action on one record, such as winning a deal.
- *
- * @param segment the last segment of its path: `win` of `POST /deals/{id}/win`
- * @param offer `sets`: the values that the record has afterwards
- */
+/** An action on one record. @param segment the last one of its path: `win` of `POST /deals/{id}/win` */
 export const recordAction = (
 	segment: string,
 	{ sets, ...offer }: Entry & Pick<RequestOffer, 'output' | 'takesValues'> & { sets?: IDataObject },

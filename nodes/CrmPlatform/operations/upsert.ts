@@ -89,7 +89,6 @@ const nameIn = (field: Field, body: IDataObject): string => visibleText(String(b
 const namesIn = (field: Field, bodies: Array<IDataObject | Error>): string[] =>
 	bodies.map((body) => (body instanceof Error ? '' : nameIn(field, body)));
 
-/** Tells the user of items that overwrite each other. */
 function reportRepeated(notices: Set<string>, field: Field, writes: Array<Write | Error>): void {
 	const lastItems = new Map<string, number>();
 	const repeated: string[] = [];

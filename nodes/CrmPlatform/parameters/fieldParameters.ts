@@ -17,8 +17,6 @@ import { fieldsDependOn, linkedOrNewPicker } from './recordParameters';
  *
  * n8n 2.41 requests the fields of a new node before it assigns the credential, and does not request them again
  * afterwards. The form then begins with a hidden field, on which the notice depends.
- *
- * @param show when the mapper is shown
  */
 export const mapperProperties = (
 	property: Pick<INodeProperties, 'displayName' | 'name' | 'description'>,
@@ -56,8 +54,6 @@ export const mapperProperties = (
  * The parameters for the values to write: a mapper or one JSON object, and linked records.
  *
  * @param resource the resource, if all its fields can be written
- * @param method fills the mapper
- * @param linked picks the linked records
  */
 export const fieldsProperties = (
 	resource?: Pick<MenuEntry, 'path' | 'isEveryday'>, method = 'getFields', linked = fieldsLinked,
@@ -110,7 +106,6 @@ const fieldsMode = choiceProperty('Specify Fields', 'fieldsMode', 'each', [
  * The choice of a unique field by which records are found.
  *
  * @param description what the field is for, unless it may be left empty
- * @param method fills the list
  */
 export function matchOnProperty(
 	property: Pick<INodeProperties, 'name'> & Partial<INodeProperties>,
@@ -121,7 +116,6 @@ export function matchOnProperty(
 	return listedChoice(named, method, ['resource', 'kind', 'objectKey.value']);
 }
 
-/** The field an upsert finds the record by. */
 export const fieldsMatchOn = matchOnProperty({ name: 'fieldsMatchOn', hint: 'A record with the same value is updated' });
 
 const fieldsJson = jsonProperty('Fields (JSON)', 'fieldsJson', {
@@ -146,7 +140,6 @@ export const linkedRecordsProperty = (picker: INodeProperties): INodeProperties 
 
 const fieldsLinked = linkedRecordsProperty(linkedOrNewPicker);
 
-/** Whether an empty cell is a value. */
 export const emptyCells = choiceProperty('Empty Cells', 'emptyCells', 'leave', [
 	['Clear the Field', 'clear', 'Erase the value in the record'],
 	['Leave the Field Unchanged', 'leave', 'Keep the value in the record'],

@@ -15,7 +15,6 @@ export const binaryFieldProperty = textProperty('Input Binary Field', 'binaryFie
 	hint: 'The name of the input field that has the file. If the item has a single file, it is used whatever its name.',
 });
 
-/** The choice between some formats of files. */
 export function fileFormatProperty(formats: FileFormat[], description?: string): INodeProperties {
 	const options: Array<[label: string, value: FileFormat, description: string]> = [
 		['CSV', 'csv', 'A table whose first row names the columns'],
@@ -199,11 +198,7 @@ export function fileSettingsOf(n8n: IExecuteFunctions, item: number): FileSettin
 	return { format, encoding, ...(delimiter !== 'auto' && { delimiter }) };
 }
 
-/**
- * The columns that the user has mapped.
- *
- * @throws Error in the user's words if an expression returns no column, if a field has two columns, or if none is mapped
- */
+/** @throws Error in the user's words if no column is mapped, an expression returns none, or an exception has none or that of another */
 export function mappedColumns(n8n: IExecuteFunctions, item: number): MappedColumns {
 	if (chosenOption(n8n, item, columnsMode) === 'automatic') return { only: undefined, exceptions: exceptionsOf(n8n, item) };
 	const only = new Map(mappedPairs(n8n, item));

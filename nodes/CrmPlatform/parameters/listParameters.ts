@@ -11,7 +11,6 @@ export const defaultCursors = 5;
 /** More would leave little of the account's rate limit to other workflows. */
 export const maximumCursors = 10;
 
-/** How many records are read. */
 export const amountProperties = [
 	booleanProperty('Return All', 'returnAll', false, 'Whether to return all results or only up to a given limit'),
 	numberProperty('Limit', 'limit', 50, {
@@ -21,7 +20,6 @@ export const amountProperties = [
 	}),
 ];
 
-/** The parameters that narrow a list to changed records. */
 const changedSinceProperties: INodeProperties[] = [
 	choiceProperty('Changed Since', 'changedSince', 'anyTime', [
 		['Any Time', 'anyTime', 'Return all records'],
@@ -77,11 +75,7 @@ const join = choiceProperty('And / Or', 'join', 'and', [
 	['Or', 'or', 'Begin another group: records must match all rows of one group'],
 ]);
 
-/**
- * Filters as rows of a field, an operator and a value; the service says which fields and operators there are.
- *
- * @param joins whether rows can be joined by Or
- */
+/** Rows of a field, an operator and a value; the service says which of the first two there are. @param joins whether rows can be joined by Or */
 export const filtersProperty = (property: Pick<INodeProperties, 'displayName' | 'name' | 'description'>, joins = true): INodeProperties =>
 	rowsProperty(
 		{ ...property, placeholder: 'Add filter' },
@@ -96,7 +90,6 @@ export const listFilters = filtersProperty({
 
 /** What a list can do; true if absent. */
 export interface ListAbilities {
-	/** Whether it can be narrowed to the records changed since a time. */
 	listsChanges?: boolean;
 	sorts?: boolean;
 }
@@ -131,7 +124,6 @@ const sort = listedChoice(
 	['resource', 'kind'],
 );
 
-/** The parameters that choose the records of an export, as in Get Many. */
 export const exportListProperties: INodeProperties[] = [...changedSinceProperties, listFilters];
 
 export const exportListOptions: INodeProperties[] = [outputFieldsOption, sort];

@@ -27,7 +27,6 @@ export const previewOption = booleanProperty('Preview', 'preview', true, 'Whethe
 /** Options of all operations that write and return the record. */
 export const writeOptions: INodeProperties[] = [outputOption, previewOption, addNamesOption];
 
-/** Options of operations that write in batches. */
 export const batchOptions: INodeProperties[] = [
 	numberProperty('Batch Size', 'batchSize', 0, {
 		noDataExpression: true,
@@ -37,7 +36,6 @@ export const batchOptions: INodeProperties[] = [
 	...writeOptions,
 ];
 
-/** For writes that must happen once across all executions. */
 export const writeOncePerOption = textProperty('Write Once Per', 'writeOncePer', {
 	placeholder: 'e.g. {{ $json.orderNumber }}',
 	description: 'A value such as an order number. For about a day, each value is written once, even across executions.',

@@ -3,14 +3,12 @@ import { isExpression, type IExecuteFunctions, type INodeProperties, type INodeP
 import { storedParameter } from '../mapping/locator';
 import { parseOption, parseText } from '../values/parsers';
 
-/** What else a parameter has than its label, its name, its type and its default. */
 type More = Partial<Omit<INodeProperties, 'displayName' | 'name' | 'type' | 'default'>>;
 
 function property(type: INodeProperties['type'], displayName: string, name: string, value: INodeProperties['default'], more: More) {
 	return { displayName, name, type, default: value, ...more } satisfies INodeProperties;
 }
 
-/** The label, the value and the description of an option. */
 type LabeledValue = [label: string, value: string, description?: string];
 
 const optionsIn = (options: LabeledValue[], more: More): More => ({
@@ -43,7 +41,6 @@ export const noticeProperty = (text: string, name: string, more: More): INodePro
 export const numberProperty = (displayName: string, name: string, value: number, more: More = {}): INodeProperties =>
 	property('number', displayName, name, value, more);
 
-/** Rows, each with these values. */
 export const rowsProperty = (
 	{ displayName, name, ...more }: Pick<INodeProperties, 'displayName' | 'name'> & More,
 	row: { displayName: string; name: string; values: INodeProperties[] },
@@ -72,12 +69,7 @@ export function listedChoice(
 	};
 }
 
-/**
- * The value chosen from a list, or returned by an expression.
- *
- * @param path the path of the parameter, if it is in a collection
- * @throws Error in the user's words if the value is not in the list
- */
+/** @param path of a parameter in a collection @throws Error in the user's words if the value is none of the options */
 export function chosenOption<Value extends string>(
 	n8n: IExecuteFunctions, item: number, { displayName, name, default: unset, options = [] }: INodeProperties, path = name,
 ): Value {

@@ -24,13 +24,11 @@ const byId = { name: 'id', displayName: 'By ID', hint: 'The ID of the record, as
 /** A mode in which names are looked up. Its name is not `id`, since n8n labels that mode By ID. */
 export const byNameOrId = { name: 'name', displayName: 'By Name or ID' };
 
-/** The same for users, who can also be found by their email. */
 export const userByNameOrId = { ...byNameOrId, hint: 'A name, an email or an ID' };
 
 /**
  * The picker of one record: from a searchable list, or by its id.
  *
- * @param method the method that searches the records
  * @param more whether the user may leave it empty, and the mode besides the list, which is By ID if absent
  */
 export function pickerProperty(
@@ -74,7 +72,6 @@ export const linkedOrNewPicker: INodeProperties = {
 
 const emptyId = 'The ID is empty: the expression returned nothing for this item';
 
-/** The record of an item. */
 interface ItemRecord {
 	collection: Collection;
 	id: string;
@@ -87,18 +84,12 @@ export const ifEmptyOption = choiceProperty('If Empty', 'ifEmpty', 'skip', [
 	['Skip the Item', 'skip'],
 ], { description: 'If the record is an expression without a value' });
 
-/** Where an item's new record is written. */
 export function newRecordAt(run: NodeRun, item: number): Omit<ItemRecord, 'id'> & { id?: undefined } {
 	const collection = collectionPath(run, item);
 	return { collection, path: collection };
 }
 
-/**
- * The record picked for an item.
- *
- * @throws SkippedItem if its expression returns nothing and the user has chosen to skip such items; Error in the user's
- * words if nothing is picked
- */
+/** @throws SkippedItem for an expression without a value, if the user has chosen that; Error in the user's words if nothing is picked */
 export function recordAt(run: NodeRun, item: number): ItemRecord {
 	const { n8n, api } = run;
 	const collection = collectionPath(run, item);

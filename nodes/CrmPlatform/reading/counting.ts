@@ -165,11 +165,7 @@ async function queriesByValue(
 	return empty && chosen === undefined ? [...byValue, [null, { ...query, [empty.name]: true }]] : byValue;
 }
 
-/**
- * The values that a field can have; undefined if they are unknown, or may not be read.
- *
- * @param most if there are more, not all are returned
- */
+/** The values of a field; undefined if they are unknown, or may not be read. @param most if there are more, not all are returned */
 async function valuesOf(
 	api: Connection, { kind, choices, collection, part }: Field, filter: Field, most: number,
 ): Promise<unknown[] | undefined> {
@@ -223,11 +219,6 @@ interface CountedGroup {
 	numbers: bigint[][];
 }
 
-/**
- * The groups of records; one with several values belongs to the group of each.
- *
- * @throws Error in the user's words if a value to add up is not a number
- */
 function countedGroups(records: Iterable<CountedRecord>, sumOf: Field[]): CountedGroup[] {
 	const groups = new Map<string, CountedGroup>();
 	for (const { values, numbers } of records) {
@@ -256,11 +247,7 @@ function millionths(field: Field, value: unknown): bigint {
 
 const sumIn = (numbers: bigint[]): bigint => numbers.reduce((sum, number) => sum + number, 0n);
 
-/**
- * The groups in the order of *Group By*, each period in its order; without periods, the one with the largest sum or count first.
- *
- * @param arePeriods of each value of a group
- */
+/** In the order of *Group By*, each period in its order; without periods, the one with the largest sum or count first. */
 function orderedGroups(groups: CountedGroup[], arePeriods: boolean[]): CountedGroup[] {
 	const weighted = groups.map((group) => ({ ...group, weight: group.numbers[0] ? sumIn(group.numbers[0]) : BigInt(group.count) }));
 	const byWeight = weighted.sort((a, b) => Number(b.weight - a.weight));

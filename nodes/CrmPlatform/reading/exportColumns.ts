@@ -12,11 +12,9 @@ import type { ListQuery } from './query';
 import type { OutputField } from '../model';
 import { outputField, outputValue } from './simplify';
 
-/** A column of an exported table, and the path of its value in a record. */
 interface ExportColumn {
 	header: string;
 	path: OutputField['path'];
-	/** Converts the value to the text of the cell. */
 	textOf?: ((value: unknown) => unknown) | undefined;
 }
 
@@ -71,7 +69,6 @@ export function exportColumns(
 	});
 }
 
-/** The paths of the columns by name, each once. */
 function columnPaths(fields: OutputField[], written: Field[], custom: CustomFields | undefined): Map<string, OutputField['path']> {
 	const paths = new Map<string, OutputField['path']>();
 	for (const { name, path } of fields) {
@@ -96,7 +93,6 @@ function readBack(
 	return (label, name) => label !== '' && readers.every((names) => meaning(names, label) === meaning(names, name));
 }
 
-/** The values of a record, in the order of the columns. */
 export const exportedCells = (record: IDataObject, columns: ExportColumn[]): unknown[] =>
 	columns.map(({ path, textOf }) => {
 		const value = outputValue(record, path);

@@ -101,12 +101,10 @@ export const limitOf = (n8n: IExecuteFunctions, item: number): number | undefine
 		? undefined
 		: parseWholeNumber('Limit', n8n.getNodeParameter('limit', item), { min: 1 });
 
-/** Returns the function that reduces a record to the output fields. */
 export const recordOutput = ({ fields }: ListQuery) => (record: IDataObject): IDataObject => (fields ? simplify(record, fields) : record);
 
 /**
- * Limits the query to the necessary fields, if the service supports that: requesting fewer fields is faster than
- * discarding them.
+ * Requests only the necessary fields, if the service supports that, which is faster than discarding others.
  *
  * @param needed fields that reading needs, whether or not they are output
  */

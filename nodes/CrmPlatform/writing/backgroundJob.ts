@@ -15,7 +15,6 @@ import { sendUnderKey } from './sendAlone';
 
 export interface StartedJob {
 	id: string;
-	/** Path of the job. */
 	path: string;
 	/** Whether an earlier request had started it. */
 	isReplayed?: boolean | undefined;
@@ -41,7 +40,6 @@ export async function startBackgroundJob(
 	throw new Error('The CRM started a job but returned no job ID. Check its jobs before you run this again.');
 }
 
-/** A job with a known id. */
 export const startedJob = ({ path }: JobDescription, id: string): StartedJob => ({ id, path: `${path}/${encodeURIComponent(id)}` });
 
 /** Milliseconds between two requests for a job's status; the pause grows with the duration of the job. */
@@ -87,7 +85,6 @@ const maxJobTime = 3600;
  * Waits until a job has completed, failed or been canceled.
  *
  * @param together the jobs that a retry finds again only together with this one
- * @returns the job
  * @throws Error in the user's words if it takes longer than the user's Maximum Wait, by default an hour
  */
 export async function waitForJob(run: NodeRun, item: number, started: StartedJob, together = [started]): Promise<IDataObject> {

@@ -40,7 +40,6 @@ interface SlicedRun extends Pick<Writes, 'description' | 'output'> {
  */
 export function inSlices(run: NodeRun, { writes, description, output }: Writes, areAlone = false): Work {
 	const isOncePer = hasWriteOncePer(run);
-	// The user's Batch Size; without it, as many as the service accepts.
 	const chosen = parseWholeNumber('Batch Size', run.n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 });
 	const requested = isOncePer ? 1 : chosen || Infinity;
 	const { batch } = description;

@@ -11,11 +11,7 @@ import { valueIn } from '../fields/keys';
 import { storedParameter } from '../mapping/locator';
 import type { NodeRun } from '../model';
 
-/**
- * The service's description of the write of the node's operation.
- *
- * @throws Error in the user's words if the service does not offer it, or only in a format that the node cannot send
- */
+/** @throws Error in the user's words if the service does not offer the operation's write, or only in a format that the node cannot send */
 export async function requireWrite(run: NodeRun): Promise<WriteDescription> {
 	const { api, resource, operation } = run;
 	const description = await api.describe(resource.path);
@@ -25,11 +21,7 @@ export async function requireWrite(run: NodeRun): Promise<WriteDescription> {
 	throw notOffered(run, operation.option.name);
 }
 
-/**
- * Checks that an item has values: otherwise an empty record would be created, or a record written without a change.
- *
- * @throws Error in the user's words if there is nothing to write
- */
+/** @throws Error in the user's words if there are no values: an empty record would be created, or one written without a change */
 export function requireAnyValue(body: IDataObject): IDataObject {
 	if (Object.keys(body).length > 0) return body;
 	throw new Error(
@@ -47,12 +39,7 @@ export async function fieldToMatchOn({ api }: NodeRun, path: Collection, fields:
 	return [...fields, ...(custom?.fields ?? [])].find((field) => field.name === name) ?? fieldNamed(name);
 }
 
-/**
- * The field that the user has chosen to match on; undefined if none is chosen.
- *
- * @param parameter the parameter with the field, such as `matchOn`
- * @throws Error in the user's words for an expression that returns nothing
- */
+/** @param parameter with the field, such as `matchOn` @throws Error in the user's words for an expression that returns nothing */
 export function chosenMatchField({ n8n }: NodeRun, parameter: string, item: number): string | undefined {
 	const chosen = String(n8n.getNodeParameter(parameter, item, '') ?? '').trim();
 	const stored = storedParameter(n8n, parameter, '');
@@ -93,6 +80,5 @@ export function matchValue(field: string, body: IDataObject): string | undefined
 	return value === null ? undefined : String(value);
 }
 
-/** The message for a record without that value. */
 export const noMatchValue = (field: string): string =>
 	`The field to match on, ${field}, has no value. Enter a value, or match on another field.`;

@@ -90,13 +90,11 @@ export function renamedItems(run: NodeRun, names: string[]): Set<number> {
 	return new Set(digests.flatMap((digest, item) => (isRenamed(digest, item) ? [item] : [])));
 }
 
-/** A write of a run, and its item. */
 export interface ItemWrite {
 	item: number;
 	write: Write;
 }
 
-/** Writes that are sent in one request. */
 export interface WriteRequest {
 	writes: ItemWrite[];
 	/** The request whose answer the CRM has just replayed, if these writes are sent again because it refused them then. */

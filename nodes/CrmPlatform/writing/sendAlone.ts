@@ -205,17 +205,12 @@ const startedAnew =
 	'This workflow was started by another one. If that one is retried, n8n starts this one anew, and everything is written again. '
 	+ 'To prevent that, set Write Once Per to a value of the item, such as an order number.';
 
-/** Whether the user has set Write Once Per. */
 export function hasWriteOncePer({ n8n }: NodeRun): boolean {
 	const stored = storedParameter(n8n, 'options.writeOncePer', '');
 	return stored !== null && stored !== '';
 }
 
-/**
- * The value for which an item is written once.
- *
- * @throws Error in the user's words if it is empty or not a single value
- */
+/** @throws Error in the user's words if the value is empty or not a single one */
 export function writeOncePer({ n8n }: NodeRun, item: number): string {
 	const value: unknown = n8n.getNodeParameter('options.writeOncePer', item, '');
 	checkExact('Write Once Per', value);

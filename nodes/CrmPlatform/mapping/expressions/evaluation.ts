@@ -6,7 +6,6 @@ import { piecesOf, valueAt, type Evaluated, type Piece } from './template';
 
 /** The stored value of a parameter: a constant or, if it begins with `=`, an expression. */
 interface ParameterValue {
-	/** Label of the field, for errors. */
 	label: string;
 	value: unknown;
 }
@@ -23,10 +22,9 @@ export class Evaluation {
 	private readonly parameters: ParameterValue[];
 	/** The pieces of each parameter; undefined if the engine has to evaluate the expression as a whole. */
 	private readonly pieces: Array<Piece[] | undefined>;
-	/** The plain code in the pieces. */
 	private readonly codes: string[];
 	private readonly items: INodeExecutionData[];
-	/** Whether they are evaluated for many items at once. */
+	/** Whether the codes are evaluated for many items at once. */
 	private readonly isForMany: boolean;
 	/** Whether the codes are evaluated together. Code that does not compile would fail each time, and all other code with it. */
 	private isTogether: boolean;
@@ -46,11 +44,7 @@ export class Evaluation {
 		this.isTogether = this.codes.length > 0;
 	}
 
-	/**
-	 * The values for an input item, in the order of the parameters.
-	 *
-	 * @throws NodeOperationError that names the field
-	 */
+	/** In the order of the parameters. @throws NodeOperationError that names the field */
 	valuesOf(item: number): unknown[] {
 		const json = this.items[item]?.json ?? {};
 		const results = this.resultsOf(item).values();

@@ -22,7 +22,6 @@ const changingNames = new Set(
 	shift sort splice unshift`.split(/\s+/),
 );
 
-/** Methods of a Date that change it. */
 const changingDates = /^set(UTC)?(Date|FullYear|Hours|Milliseconds|Minutes|Month|Seconds|Time|Year)$/;
 
 const isChanging = (name: string): boolean => changingNames.has(name) || changingDates.test(name);
@@ -68,7 +67,6 @@ function tokensOf(code: string): string[] | undefined {
 	return isUnsafe ? undefined : tokens;
 }
 
-/** Whether each bracket closes the one that was opened last. */
 function areClosed(tokens: string[]): boolean {
 	const open: string[] = [];
 	const isWrong = tokens.some((token) => {
