@@ -41,7 +41,6 @@ const unmentioned: Problem = {
 };
 
 export interface ItemAnswer {
-	/** The ID as text, whether the service writes it as a text or as a number. */
 	id: string | undefined;
 	status: number;
 	data: IDataObject | undefined;
@@ -51,9 +50,7 @@ export interface ItemAnswer {
 /**
  * The answers in the body of a response (rule 13), by the index of their item. If they contradict themselves (rule 20), none
  * of them counts: an index that is missing, is no item's or comes twice; an answer without a status; the ID of another
- * record; one new record for two items. The result of an item without an answer is reported as unknown.
- *
- * @param areNew whether each item becomes a record of its own
+ * record; with `areNew`, one record for two items. The result of an item without an answer is reported as unknown.
  */
 export function answersByItem(body: unknown, items: IDataObject[], areNew: boolean): Map<number, ItemAnswer> {
 	const results: unknown[] = isObject(body) && Array.isArray(body.results) ? body.results : [];

@@ -48,7 +48,7 @@ export interface Connection extends ServiceDescription {
 	send(request: ApiRequest): Promise<ApiResponse>;
 	/** Whether it has sent a request that may have written: one that the service itself has refused has not. */
 	mayHaveWritten(): boolean;
-	/** Waits. @throws NodeOperationError if the execution is canceled */
+	/** @throws NodeOperationError if the execution is canceled */
 	pause(ms: number): Promise<void>;
 	failure(problem: Problem): NodeApiError;
 	/** Shown to the user after the execution. */
@@ -113,7 +113,6 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 	};
 }
 
-/** The address of the description; by default, the usual path under the service's address. */
 export function descriptionUrl(credential: ServiceCredential, address: string): string {
 	return credential.descriptionUrl?.trim() || `${address}/openapi.json`;
 }
@@ -144,10 +143,7 @@ async function inUsersWords<T>(n8n: IAllExecuteFunctions, signal: AbortSignal | 
 /** Errors of JavaScript, whose messages are for programmers. */
 const languageErrors = [TypeError, RangeError, SyntaxError, ReferenceError, URIError, EvalError];
 
-/**
- * An error whose message a user can read: the error itself, unless JavaScript threw it because of a value that the node
- * did not expect. Then the original is the cause.
- */
+/** The error itself or, for one that JavaScript threw because of an unexpected value, a readable one of which it is the cause. */
 export function readableError(error: unknown): Error {
 	if (error instanceof Error && !languageErrors.some((type) => error instanceof type)) return error;
 	return new Error(
@@ -158,9 +154,8 @@ export function readableError(error: unknown): Error {
 }
 
 /**
- * Caches the results of `read` by its names for the lifetime of a connection, which is one execution: the rows of a
- * file are processed some hundred at a time. Callers at the same time share one reading. Failures are not cached, and
- * `forget` has it read again.
+ * Caches the results of `read` by its names for the lifetime of a connection, one execution: a file is processed in parts.
+ * Callers at the same time share one reading; failures are not cached; `forget` has it read again.
  */
 export function oncePerConnection<Names extends string[], Value>(
 	read: (api: Connection, ...names: Names) => Promise<Value>,
@@ -176,11 +171,7 @@ export function oncePerConnection<Names extends string[], Value>(
 	return Object.assign(readOnce, { forget: (api: Connection, ...names: Names) => void delete cache(api, JSON.stringify(names)).reading });
 }
 
-/**
- * What the loaded document says.
- *
- * @param load its notice is added to the notices
- */
+/** What the loaded document says. Its notice is added to `notices`. */
 export function describedBy(load: () => Promise<LoadedDocument>, notices: Set<string>): ServiceDescription {
 	let loading: Promise<LoadedDocument> | undefined;
 	let loaded: LoadedDocument | undefined;

@@ -30,7 +30,6 @@ export type Definition = z.infer<typeof definitionSchema>;
 
 export const definitionsPath = '/custom-fields';
 
-/** The fields that an account has defined for a record type. */
 export interface CustomFields {
 	fields: Field[];
 	readOnly: Field[];
@@ -65,7 +64,6 @@ export async function readCustomFields(api: Connection, collection: Collection):
 /** The fields that records have now, which lists can be filtered by: archived ones are left out, read-only ones are not. */
 export const currentFields = (custom: CustomFields | undefined): Field[] => [...(custom?.fields ?? []), ...(custom?.readOnly ?? [])];
 
-/** The notice for a credential that may not read the definitions: values can still be written. */
 const hidden =
 	'The credential is not allowed to read custom fields, so their values are sent unchecked. ' +
 	'To have them checked and converted, allow the credential to read custom fields.';
@@ -81,11 +79,7 @@ export const readCustomFieldsIfAllowed = oncePerConnection(async (api, collectio
 	return custom;
 });
 
-/**
- * The same for records that may have no custom fields, which services refuse to list then.
- *
- * @param fields of the records, in the service's description
- */
+/** The same, if the described `fields` include custom ones: services refuse to list those of other records. */
 export const customFieldsIfAny = async (api: Connection, collection: Collection, fields: Field[]): Promise<CustomFields | undefined> =>
 	fields.some(({ name }) => name === allCustomFields) ? await readCustomFieldsIfAllowed(api, collection) : undefined;
 
@@ -130,10 +124,7 @@ export function addField({ fields }: CustomFields, definition: Definition): Fiel
 
 const bounds = ['gte', 'gt', 'lte', 'lt'];
 
-/**
- * The filters of a list, and those by custom fields: by equality with one value or, if the service accepts it, several;
- * and by the comparisons that the service names for their type.
- */
+/** The filters of a list, and those by custom fields: equality with one value (several for `customLists`), and their type's comparisons. */
 export function allFilters({ filters, customComparisons = {}, customLists = [] }: ListDescription, customFields: Field[]): Field[] {
 	const custom = customFields.flatMap((field): Field[] => {
 		const { name, label, description, kind, customType = '' } = field;

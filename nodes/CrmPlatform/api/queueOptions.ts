@@ -6,11 +6,7 @@ import type { OnWait, Priority, QueueOptions } from './http/requestQueue';
 import { equalWaits, type RequestLimits, usualLimits } from './http/retry';
 import { isToolCall } from './toolNode';
 
-/**
- * The limits of a node's requests.
- *
- * @param usual seconds, for an execution whose user has not set *Maximum Wait*
- */
+/** @param usual seconds, for an execution whose user has not set *Maximum Wait* */
 export function requestLimitsOf(n8n: IAllExecuteFunctions, usual?: number): RequestLimits {
 	// A person waits in front of an opened form, but not for a trigger.
 	if (!isExecution(n8n)) return { ...usualLimits, ...equalWaits('emit' in n8n ? usualLimits.wait : 60_000) };
@@ -23,7 +19,6 @@ export function requestLimitsOf(n8n: IAllExecuteFunctions, usual?: number): Requ
 export const readReserve = (percent: unknown): number =>
 	parsePercent('Leave Room for Others', percent, { otherwise: 0, max: 90 }) / 100;
 
-/** How requests of this node are queued together with those of other nodes. */
 export function queueOptionsOf(n8n: IAllExecuteFunctions): Omit<QueueOptions, 'queueName' | 'reserve'> {
 	const { id = '' } = n8n.getWorkflow();
 	const priority = priorityOf(n8n);

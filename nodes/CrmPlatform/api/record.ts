@@ -6,33 +6,19 @@ import { isPlainObject, ownMember, setMember } from '../base/ownMembers';
 import { wholePath } from './http/path';
 import { undefinedIfGone } from './refusals';
 
-/**
- * Reads the record at a path.
- *
- * @throws NodeApiError if the request fails, Error in the user's words if the response is not a record
- */
+/** @throws NodeApiError if the request fails, Error in the user's words if the response is not a record */
 export async function readRecord(api: Connection, path: string): Promise<IDataObject> {
 	const { body } = await api.send({ method: 'GET', path });
 	if (isObject(body)) return body;
 	throw new Error(`The response from ${wholePath(path)} is not a record. Check that the base URL in the credential is the URL of the API, then try again.`);
 }
 
-/**
- * Reads the record at a path; undefined if it does not exist (404, 410).
- *
- * @throws as readRecord does
- */
+/** Reads a record; undefined if it does not exist (404, 410). @throws as readRecord does */
 export async function findRecord(api: Connection, path: string): Promise<IDataObject | undefined> {
 	return await undefinedIfGone(readRecord(api, path));
 }
 
-/**
- * The record in a response.
- *
- * @param body parsed JSON
- * @returns undefined for a response without a body
- * @throws Error in the user's words for a text, a number or a list
- */
+/** The record in a response; undefined without a body. @throws Error in the user's words for a text, a number or a list */
 export function recordIn(body: unknown, path: string): IDataObject | undefined {
 	if (body === undefined || body === null) return undefined;
 	if (isObject(body)) return body;
@@ -58,10 +44,7 @@ export function mergePatch(record: IDataObject, patch: IDataObject): IDataObject
 	return result;
 }
 
-/**
- * A value for a merge patch that leaves nothing of the one that it replaces: null for each member that only that one has.
- * Only objects are merged; other values replace the whole value.
- */
+/** A value for a merge patch that leaves nothing of the one that it replaces: null for each member that only that one has. */
 export function patchReplacing(replaced: unknown, value: unknown): unknown {
 	if (!isObject(replaced) || !isObject(value)) return value;
 	const result = { ...value };
@@ -75,7 +58,6 @@ export const upsertOutcomeField = 'upsert_outcome';
 /** The fields that may name a record: services differ, and custom objects have a title. */
 export const nameFields = ['name', 'title', 'subject', 'label', 'label_plural', 'email'];
 
-/** The name by which people know a record, if it has one. */
 export const recordName = (record: IDataObject): string | undefined => firstText(record, nameFields);
 
 export const firstText = (record: IDataObject, fields: string[]): string | undefined =>

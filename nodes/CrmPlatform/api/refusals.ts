@@ -35,15 +35,11 @@ export const undefinedIfAnsweredWith = (...statuses: number[]) => (error: unknow
 /** Why the node does not send a write: a matter of its record. */
 export class NotSent extends Error {}
 
-/**
- * Whether a write was refused for what it is, or for its record type, so that other writes may go on. While an earlier attempt
- * with its key is still running, nothing is refused.
- */
+/** Whether a write was refused for itself or its record type, so that others may go on; not while an attempt with its key is running. */
 export const isRefused = (error: unknown): error is Error =>
 	error instanceof NotSent || (isAnsweredWith(error, ...refusedRecord) && !isWebPage(error)
 	&& !isInProgress({ ...(error.context.data as { code?: string }), status: Number(error.httpCode) }));
 
-/** Whether an error says that a write was certainly not made. */
 export const isCertainlyUnwritten = (error: unknown): boolean =>
 	error instanceof NotSent || (error instanceof NodeApiError && error.context.mayBeDone !== true);
 

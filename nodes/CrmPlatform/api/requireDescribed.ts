@@ -8,7 +8,6 @@ interface DescribedRun {
 	resource: { path: Collection };
 }
 
-/** What a service may offer of a resource, in the user's words. */
 const abilityNames = {
 	list: 'a list',
 	create: 'Create',
@@ -17,12 +16,7 @@ const abilityNames = {
 	delete: 'Delete',
 };
 
-/**
- * The service's description of the node's resource.
- *
- * @param abilities that are needed
- * @throws Error in the user's words if the service does not offer one of them
- */
+/** The service's description of the node's resource. @throws Error in the user's words if it does not offer one of the `abilities` */
 export async function requireDescribed<Ability extends keyof typeof abilityNames>(
 	run: DescribedRun,
 	...abilities: Ability[]
@@ -33,7 +27,6 @@ export async function requireDescribed<Ability extends keyof typeof abilityNames
 	return description as ResourceDescription & Required<Pick<ResourceDescription, Ability>>;
 }
 
-/** The error for what the service does not offer. */
 export function notOffered({ api, resource }: DescribedRun, missing: string): Error {
 	const why = api.descriptionNotice() ?? 'Check the base URL and the API description URL in the credential.';
 	const rule = { [abilityNames.update]: 2, [abilityNames.upsert]: 10 }[missing];

@@ -18,7 +18,6 @@ export interface ApiCredential extends ServiceCredential {
 /** The credential CRM Platform OAuth2 API, with the tokens that n8n adds when the user connects it. */
 type OAuth2Credential = ServiceCredential & { clientSecret?: string; oauthTokenData?: { access_token?: string } };
 
-/** A credential and the transport that signs requests with it. */
 interface SignIn {
 	credential: ServiceCredential;
 	/** The key or token: requests with the same one see the same data. */
@@ -30,11 +29,7 @@ interface SignIn {
 	transport: Transport;
 }
 
-/**
- * Signs in with the credential that the node's parameter `authentication` names.
- *
- * @throws NodeOperationError if the user has not connected the OAuth2 credential, or if items have several accounts
- */
+/** @throws NodeOperationError if the OAuth2 credential is not connected, or if items select several accounts */
 export async function signIn(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	const isOAuth2 = n8n.getNode().parameters.authentication === 'oAuth2';
 	const result = isOAuth2 ? await withOAuth2(n8n) : await withApiKey(n8n);
@@ -42,7 +37,6 @@ export async function signIn(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	return result;
 }
 
-/** The types of the two credentials: an API key, and a user's consent (OAuth2). */
 const keyType = 'crmPlatformApi';
 const consentType = 'crmPlatformOAuth2Api';
 
@@ -72,12 +66,7 @@ async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
 /** Number of items that are always compared. Not all are, since n8n decrypts the credential again for each item. */
 const alwaysCompared = 20;
 
-/**
- * Refuses a credential whose expressions select different accounts for different items: all requests of an execution are
- * signed with the account of the first item.
- *
- * @throws NodeOperationError
- */
+/** @throws NodeOperationError if expressions select several accounts: all requests are signed with the account of the first item */
 async function refuseSeveralAccounts(n8n: IAllExecuteFunctions, type: string): Promise<void> {
 	if (!('getInputData' in n8n)) return;
 	const { length } = n8n.getInputData() as unknown[];

@@ -22,11 +22,7 @@ export async function deleteSubscription(api: Connection, id: string): Promise<v
 	await undefinedIfGone(api.send({ method: 'DELETE', path: subscriptionPath(id) }));
 }
 
-/**
- * Subscriptions whose description begins with this prefix: any other belongs to another program.
- *
- * @param url lists only those with this address, if the service can filter by it
- */
+/** Those whose description begins with `prefix`: others are another program's. Only those with `url`, if the service can filter by it. */
 export async function* listSubscriptions(api: Connection, prefix: string, url: string): AsyncGenerator<IDataObject, void> {
 	const list = (await api.describe('/webhooks'))?.list;
 	if (!list) throw new Error('The API description does not include /webhooks.');

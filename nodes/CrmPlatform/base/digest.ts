@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** The SHA-256 digest of a text, by default in hexadecimal digits. */
 export const sha256 = (text: string, encoding: 'hex' | 'base64url' = 'hex'): string => createHash('sha256').update(text).digest(encoding);
 
 /** A digest of 53 bits (FNV-1a, twice): of a million keys, two are alike with a probability of 1 in 18,000. */

@@ -2,10 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { withExactNumbers } from './numbers';
 
-/**
- * The value of a JSON text; undefined if the text is not JSON. A number that JavaScript cannot represent exactly becomes
- * text.
- */
+/** Undefined if the text is not JSON. A number that JavaScript cannot represent exactly becomes text. */
 export function parseJson(text: string): unknown {
 	try {
 		const value: unknown = JSON.parse(text);
@@ -51,7 +48,6 @@ export function parseLines(text: string): unknown[] | undefined {
 	return values.includes(undefined) ? undefined : values;
 }
 
-/** Whether a value is a JSON object, as records are. */
 export function isObject(value: unknown): value is IDataObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -64,7 +60,6 @@ export const scalarsIn = (value: unknown): unknown[] =>
 export const idText = (id: unknown): string | undefined =>
 	(typeof id === 'string' && id !== '') || Number.isInteger(id) ? String(id) : undefined;
 
-/** All values within a value that may be ids. */
 export const possibleIdsIn = (value: unknown): string[] => scalarsIn(value).flatMap((scalar) => idText(scalar) ?? []);
 
 /** A value as text that does not depend on the order of members. */

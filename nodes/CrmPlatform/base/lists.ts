@@ -1,4 +1,3 @@
-/** Divides a list, in order, into lists of at most `size` elements. */
 export function chunks<T>(all: T[], size: number): T[][] {
 	return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }

@@ -4,7 +4,6 @@ interface MapLike<Key, Value> {
 	set(key: Key, value: Value): unknown;
 }
 
-/** The value of a key, which is created if the map does not have the key. */
 export function getOrCreate<Key, Value>(map: MapLike<Key, Value>, key: Key, create: () => Value): Value {
 	if (!map.has(key)) map.set(key, create());
 	return map.get(key) as Value;
@@ -26,7 +25,6 @@ export function reachable<Item>(items: Iterable<Item>, next: (item: Item) => Ite
 	return all;
 }
 
-/** How often each key occurs. */
 export function occurrences<Key>(keys: Iterable<Key>): Map<Key, number> {
 	const counts = new Map<Key, number>();
 	for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);

@@ -12,11 +12,7 @@ const mayBeInexactNumber = /(?<=[:,[\s]|^)-?(?:\d[\d.eE+-]{15,}|\d[\d.]*[eE][+-]
 const textOrNumber =
 	/"[^"\\]*(?:\\.[^"\\]*)*"|(?<=[[:,\s]|^)-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?=\s*(?:[,\]}]|$))/g;
 
-/**
- * JSON in which every number that JavaScript would change is a text of the same digits.
- *
- * @param json well-formed
- */
+/** Makes every number that JavaScript would change a text of the same digits. @param json well-formed */
 export function withExactNumbers(json: string): string {
 	if (!mayBeInexactNumber.test(json)) return json;
 	return json.replace(textOrNumber, (token) =>
@@ -59,10 +55,7 @@ const isRounded = (value: unknown): value is number =>
 /** Maximum nesting of objects and lists. At some 5,000 levels, JSON.stringify fails. */
 export const maxLevels = 500;
 
-/**
- * @param label of the value, for the error
- * @throws Error in the user's words if the value has an `exactnessProblem`
- */
+/** @throws Error in the user's words if the value has an `exactnessProblem` */
 export function checkExact(label: string, value: unknown): void {
 	const problem = exactnessProblem(value);
 	if (problem !== undefined) throw new Error(`${label}: ${problem}`);
@@ -88,10 +81,7 @@ function problemOfLevels(value: unknown, problemOf: (level: unknown[]) => string
 	return undefined;
 }
 
-/**
- * The whole number, at least 0, that a number or its digits stand for; undefined for anything else, and from 2^53 on:
- * services mean "unknown" by such numbers.
- */
+/** The whole number from 0 that a number or its digits are; undefined otherwise, and from 2^53 on: services mean “unknown” by those. */
 export function wholeNumber(value: unknown): number | undefined {
 	const number = typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : value;
 	return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined;

@@ -14,7 +14,6 @@ export function setMember(object: object, name: string, value: unknown): void {
 	} else (object as IDataObject)[name] = value as IDataObject;
 }
 
-/** A copy of an object that lacks some of its members. */
 export function withoutMembers<T extends object, Name extends keyof T>(object: T, ...names: Name[]): Omit<T, Name> {
 	const copy = { ...object };
 	for (const name of names) delete copy[name];

@@ -5,7 +5,6 @@ import { sleep } from 'n8n-workflow';
  * and `resultsOrErrors` keep it, `orThrow` throws it.
  */
 
-/** What a function returns, or the error that it throws. */
 export function resultOrError<Result>(read: () => Result): Result | Error {
 	try {
 		return read();
@@ -25,7 +24,6 @@ export async function resultsOrErrors<Result>(count: number, read: (item: number
 	return all;
 }
 
-/** @throws the error that was kept in place of a result */
 export function orThrow<Result>(result: Result | Error): Result {
 	if (result instanceof Error) throw result;
 	return result;

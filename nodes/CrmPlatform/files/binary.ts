@@ -6,17 +6,12 @@ import { through, unpacked } from './gzip';
  * Reads the bytes of a file in an input item, unpacked, chunk by chunk if n8n keeps files outside of memory.
  * Opens the file when it is first read, and closes it with the loop that reads it.
  *
- * @param field the binary field
  * @throws NodeOperationError if the item has no such file; Error in the user's words if the file is damaged
  */
 export const readBinary = (n8n: IExecuteFunctions, item: number, field: string): AsyncGenerator<Uint8Array, void> =>
 	unpacked(storedBytes(n8n, item, field));
 
-/**
- * Finds the binary field with the file of an item: the named field or, if the name is the default, the only one.
- *
- * @throws Error in the user's words if there is none or several
- */
+/** The named binary field or, if the name is the default, the only one. @throws Error in the user's words if there is none or several */
 export function fileField(n8n: IExecuteFunctions, item: number, { name, displayName, default: usual }: INodeProperties): string {
 	const requestedField = String(n8n.getNodeParameter(name, item, usual) ?? '').trim();
 	const availableFields = Object.keys(n8n.getInputData()[item]?.binary ?? {});
@@ -56,9 +51,8 @@ async function* storedBytes(n8n: IExecuteFunctions, item: number, field: string)
 /** Size of a chunk, in bytes and in characters. */
 const chunkSize = 64 * 1024;
 
-/** The name and media type of a file. */
 interface FileProperties {
-	/** The name, such as `done.csv`. */
+	/** Such as `done.csv`. */
 	name: string;
 	/** Media type of the content. */
 	type: string;
@@ -92,7 +86,7 @@ export class OutputFile {
 		await Promise.race([this.stored, new Promise<void>((resolve) => (this.wakeWriter = resolve))]);
 	}
 
-	/** Ends the file. @throws Error if n8n cannot store it */
+	/** @throws Error if n8n cannot store it */
 	async end(): Promise<IBinaryData> {
 		this.isEnded = true;
 		this.wakeReader();
@@ -150,7 +144,6 @@ interface PartsProperties extends FileProperties {
 	rowsPerFile: number;
 }
 
-/** A stored file and its number of rows. */
 interface OutputPart {
 	rows: number;
 	file: IBinaryData;

@@ -14,7 +14,6 @@ const maxProblems = 1_000;
  * A row that cannot be read is reported, and reading continues with the next line. If a quote is never closed,
  * that is the line after the opening quote. A row that has more or fewer cells than the first also has its text.
  *
- * @param chunks decoded text
  * @param delimiter one character; detected in the first lines if absent
  * @returns the rows that end in each chunk: a promise for each row would take more memory than the row
  * @throws Error in the user's words for a line that is too long to be held in memory, and after 1,000 unreadable rows
@@ -37,7 +36,6 @@ class CsvReader {
 		this.delimiter = delimiter;
 	}
 
-	/** The rows that end in the next chunk. */
 	*rows(chunk: string, isEnd: boolean): Generator<FileRow<string[]>, void> {
 		this.text += chunk;
 		this.delimiter ??= delimiterOf(this.text, isEnd);

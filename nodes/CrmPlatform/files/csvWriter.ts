@@ -4,10 +4,8 @@ const formula = /^'*[=+\-@\t\r]/;
 const harmless = /^[+-][\d\s().,/-]*$/;
 
 /**
- * A row of a CSV file (RFC 4180), with its line end.
- *
- * Text that a spreadsheet would run as a formula gets an apostrophe in front, which spreadsheets do
- * not show; `unescapedCell` removes it again.
+ * A row of a CSV file (RFC 4180), with its line end. A text that a spreadsheet would run as a formula gets an apostrophe in
+ * front, which spreadsheets do not show; `unescapedCell` removes it.
  */
 export const csvRow = (cells: readonly unknown[], delimiter?: string): string => `${csvCells(cells, delimiter)}\r\n`;
 
@@ -31,7 +29,6 @@ function csvCell(value: unknown, delimiter: string): string {
 	return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The text of a cell as it was before `csvRow` escaped it. */
 export function unescapedCell(cell: string): string {
 	const rest = cell.slice(1);
 	return cell.startsWith("'") && formula.test(rest) && !harmless.test(rest) ? rest : cell;

@@ -1,7 +1,4 @@
-/**
- * A row of a file: its cells, or its text and why it cannot be read. Rows are counted from 1, the header
- * included.
- */
+/** A row's cells, or its text and why it cannot be read. Rows are counted from 1, the header included. */
 export type FileRow<Content> = { row: number } & (
 	| { content: Content; problem?: undefined; text?: string }
 	| { content?: undefined; problem: string; text: string }

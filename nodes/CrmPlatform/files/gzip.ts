@@ -5,11 +5,7 @@ const zipMark = [0x50, 0x4b, 0x03, 0x04];
 /** The beginning of a workbook of Excel 97 to 2003 ([MS-CFB], section 2.2). */
 const oldWorkbookMark = [0xd0, 0xcf, 0x11, 0xe0];
 
-/**
- * Unpacks the bytes of a file if they are compressed with gzip.
- *
- * @throws Error in the user's words if the file is damaged, a ZIP file or a workbook
- */
+/** Unpacks what is compressed with gzip. @throws Error in the user's words if the file is damaged, a ZIP file or a workbook */
 export async function* unpacked(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
 	const chunks = withWholeMark(bytes);
 	try {
@@ -21,8 +17,7 @@ export async function* unpacked(bytes: AsyncIterable<Uint8Array>): AsyncGenerato
 		const all = withBeginning(beginning, chunks);
 		yield* begins(gzipMark) ? through(new DecompressionStream('gzip'), all) : all;
 	} catch (error) {
-		// The platform's error for damaged data (Compression Standard, section 5); reading the file itself
-		// throws no TypeError.
+		// The platform's error for damaged data (Compression Standard, section 5). Reading the file throws no TypeError.
 		const message = 'The gzip file is damaged, incomplete or made of several parts. Create it again, or unpack it first.';
 		throw (error as Error).name === 'TypeError' ? new Error(message, { cause: error }) : error;
 	} finally {

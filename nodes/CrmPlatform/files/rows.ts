@@ -155,10 +155,8 @@ async function* namedCells(
 const maxRecordLength = 1024 * 1024;
 
 /**
- * Reads newline-delimited JSON, one record a line. Empty lines are skipped; a line that is not a JSON
- * object is reported and reading continues.
+ * The records of newline-delimited JSON that end in each chunk. Empty lines are skipped; a line that is no object is reported.
  *
- * @returns the records that end in each chunk
  * @throws Error in the user's words for a line that is too long to be held in memory
  */
 export async function* readNdjson(chunks: AsyncIterable<string>): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
@@ -177,11 +175,7 @@ export async function* readNdjson(chunks: AsyncIterable<string>): AsyncGenerator
 /** Maximum characters of a JSON array, which is read as a whole. */
 const maxArrayLength = 16 * 1024 * 1024;
 
-/**
- * Reads a JSON array of records. An element that is not an object is reported and reading continues.
- *
- * @throws Error in the user's words if the file is not one JSON array, or too large
- */
+/** An element that is not an object is reported. @throws Error in the user's words if the file is not one JSON array, or too large */
 export async function* readJsonArray(chunks: AsyncIterable<string>): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
 	let text = '';
 	for await (const chunk of chunks) {
@@ -222,11 +216,9 @@ const marks: Array<[encoding: Exclude<Encoding, 'auto'>, bytes: number[]]> = [
 ];
 
 /**
- * Decodes a file chunk by chunk. A byte-order mark is removed.
+ * Decodes a file, in chunks of any size, without its byte-order mark.
  *
- * @param bytes the file, in chunks of any size
- * @throws Error in the user's words if the bytes are not text in that encoding, or begin with the mark
- * of another one
+ * @throws Error in the user's words if the bytes are not text in that encoding, or begin with the mark of another one
  */
 export async function* decodeText(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncGenerator<string, void> {
 	let decoder: Decoder | undefined;

@@ -16,7 +16,6 @@ interface Blank<Value> {
 
 const booleans = new Map([['true', true], ['false', false], ['1', true], ['0', false]]);
 
-/** The boolean that a value represents, if any. */
 export const booleanIn = (value: unknown): boolean | undefined => booleans.get(textOf(value)?.toLowerCase() ?? '');
 
 /** @throws Error in the user's words if the value is neither true nor false */
@@ -24,12 +23,7 @@ export function parseBoolean(label: string, value: unknown, blank: Blank<boolean
 	return parse(label, value, blank, booleanIn, 'true or false');
 }
 
-/**
- * Parses the parameter Preview. Only `true` and `false` are accepted: a formula that returns 0 or nothing by mistake
- * would write.
- *
- * @throws Error in the user's words for anything else
- */
+/** @throws Error in the user's words for anything but `true` and `false`: a formula that returns 0 or nothing by mistake would write */
 export function parsePreview(value: unknown): boolean {
 	const exactly = (input: unknown) => (['0', '1'].includes(textOf(input) ?? '') ? undefined : booleanIn(input));
 	return parse('Preview', value, {}, exactly, 'true or false');
@@ -84,10 +78,7 @@ export function parseId(label: string, value: unknown): string {
 	return trimmed(idText(value) ?? '');
 }
 
-/**
- * @param limits `zone` is the IANA time zone of a text without one
- * @throws Error in the user's words if the value is not a date
- */
+/** @throws Error in the user's words if the value is not a date */
 export function parseDate(label: string, value: unknown, { zone, ...blank }: Blank<DateTime> & { zone: string }): DateTime {
 	return parse(label, value, blank, (input) => parseMoment(input, zone), 'a date such as 2026-03-31 or 2026-03-31T14:30');
 }

@@ -1,4 +1,3 @@
-/** One reason why a request was refused, and the part of the request that it concerns. */
 export interface Reason {
 	/** RFC 6901 pointer into the body, such as `/address/country`. */
 	pointer?: string;
@@ -32,8 +31,6 @@ const standardPhrases = [
 /**
  * One sentence on what happened and one on what to do: by the service's error code if it is known, otherwise by the HTTP
  * status. A sentence from the service replaces ours, since it is more specific, unless it is meant for programmers.
- *
- * @param text the service's text
  */
 export function describeError(status: number, body: ProblemBody, text = ''): { message: string; advice: string } {
 	const [forPrograms = '', adviceByCode] = wordsByCode.get(body.code ?? '')?.(body) ?? [];

@@ -53,7 +53,6 @@ export interface KeyOrigin {
 	workflow: string;
 	/** The execution's id; absent for a write that several executions share (`valueKey`). */
 	execution?: string;
-	/** When the execution began, in milliseconds, if n8n said so: executions of one number that began at different times differ. */
 	started?: number;
 	purpose?: Purpose;
 }
@@ -79,11 +78,7 @@ export const subjectHash = (keySubject: string): string => hashOf(['undo', keySu
 /** What the key of a merge names that deletes one record alone: with it, the log shows which record was kept. */
 export const deletionByMerge = (survivor: string, loser: string, execution: string): string => JSON.stringify([survivor, loser, execution]);
 
-/**
- * The key of a write that is done once for a value, such as an order number, across all executions of the workflow.
- *
- * @returns as `idempotencyKey`
- */
+/** The key of a write done once for a value, such as an order number, in all executions of a workflow. @returns as `idempotencyKey` */
 export function valueKey(
 	{ instance, workflow, node }: Pick<WriteIdentity, 'instance' | 'workflow' | 'node'>,
 	value: string,
@@ -93,10 +88,8 @@ export function valueKey(
 }
 
 /**
- * The workflow and the execution that created a key, by which a trigger recognizes its own changes and an undo those of
- * an execution. `hash` identifies the write, with as many digits as every key has.
- *
- * @returns undefined for a key of another program, and for a key without room for the origin
+ * Who created a key, by which a trigger recognizes its own changes and an undo those of an execution; undefined for the keys
+ * of other programs and those without room for the origin. `hash` identifies the write, with as many digits as every key has.
  */
 export function originOfKey(key: string): (KeyOrigin & { hash: string }) | undefined {
 	const parts = /^n8n\/([0-9a-f]{8})\/([\w-]*)\/(?:([\w-]+)(?:\.([0-9a-z]{1,9}))?\/(?:(undo|erase|merge)\/)?)?([0-9a-f]{32,64})$/.exec(key);
@@ -112,11 +105,7 @@ export function originOfKey(key: string): (KeyOrigin & { hash: string }) | undef
 	});
 }
 
-/**
- * The origin with which the keys of a workflow begin, to compare with `originOfKey`.
- *
- * @param instance id of the n8n installation
- */
+/** The origin with which the keys of a workflow begin, as in `originOfKey`. @param instance id of the n8n installation */
 export function originOf(instance: string, workflow: string, execution = ''): KeyOrigin {
 	const short = sha256(instance).slice(0, 8);
 	return { instance: short, workflow: keyPart(workflow), ...(execution !== '' && { execution: keyPart(execution) }) };

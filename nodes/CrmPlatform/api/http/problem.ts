@@ -15,7 +15,6 @@ export interface Problem {
 	status?: number;
 	/** The service's own error code, such as `duplicate`. */
 	code?: string;
-	/** Details for programs and for support. */
 	details: IDataObject;
 	/** Unix epoch milliseconds from which a retry makes sense. */
 	retryAt?: number;
@@ -40,11 +39,7 @@ export function problemOf(response: ErrorResponse): Problem {
 	return problemOfItem(status, body, headers);
 }
 
-/**
- * The problem that a JSON body reports, of a whole response or of one item of a batch.
- *
- * @param headers of the response, for details that the body may omit
- */
+/** The problem that a JSON body reports, of a response or an item of a batch. @param headers for details that the body may omit */
 export function problemOfItem(status: number, json: unknown, headers: ErrorResponse['headers'] = {}): Problem {
 	const body = readProblemBody(json);
 	const { message, advice } = describeError(status, body, body.detail ?? body.title);
@@ -109,11 +104,7 @@ export function unreadableProblem(response: ErrorResponse, expected: string): Pr
 	return withRequestId(problem, headers['x-request-id']);
 }
 
-/**
- * The problem of a connection that failed, broke or took too long.
- *
- * @param code of Node.js or OpenSSL, such as `ECONNREFUSED`
- */
+/** @param code of Node.js or OpenSSL, such as `ECONNREFUSED` */
 export function unreachableProblem(address: string, code: string): Problem {
 	const [, reason, description] = connectionErrors.find(([codes]) => codes.test(code))!;
 	// The code goes into `details`, since n8n replaces messages that contain one.
@@ -143,11 +134,7 @@ export function signedOutProblem(reason: string): Problem {
 	return { message, description, status: unauthorized, details: { status: unauthorized, reason } };
 }
 
-/**
- * The problem of a write that may have been carried out although no success was reported.
- *
- * @param isRepeatable whether it could be sent again
- */
+/** A write may have been carried out, although no success was reported. @param isRepeatable whether it could be sent again */
 export function uncertainProblem(problem: Problem, isRepeatable: boolean): Problem {
 	const why = isRepeatable ? '' : ' The CRM does not accept an idempotency key for it, so it was not retried.';
 	return withLine(problem, `The request may have been processed.${why} Check the record before you try again.`);
@@ -159,7 +146,6 @@ export const withRequestId = (problem: Problem, requestId: string | undefined): 
 		? problem
 		: { ...withLine(problem, `Request ID: ${requestId}`), details: { ...problem.details, request_id: requestId } };
 
-/** A problem whose description has another line. */
 export const withLine = (problem: Problem, line: string): Problem => ({ ...problem, description: `${problem.description}\n${line}` });
 
 /** The dotted name of a body field, or the name of a parameter, and what is wrong with it. */
@@ -176,9 +162,7 @@ function excerpt(text: string): string {
 
 /**
  * Reads an error body member by member, so that one unreadable member does not hide the others (rule 8): `problem+json`,
- * or the text in `message`, `error`, `error.message` or `errors`.
- *
- * @param json the parsed body, of any type; a text is its own detail
+ * or the text in `message`, `error`, `error.message` or `errors`. A text is its own detail.
  */
 function readProblemBody(json: unknown): ProblemBody {
 	const body = typeof json === 'string' ? { detail: json } : membersOf(json);
@@ -208,8 +192,6 @@ function reasonIn(value: unknown): Reason | undefined {
 /**
  * Whether a body reports a failure although the status says success (rule 20): it is a problem document, or an error in
  * place of the record. A record may have members such as `error` and `status`, but has an id.
- *
- * @param contentType of the response
  */
 export function describesFailure(json: unknown, contentType = ''): boolean {
 	if (/^application\/problem\+json/i.test(contentType)) return true;
@@ -219,7 +201,6 @@ export function describesFailure(json: unknown, contentType = ''): boolean {
 	return success === false || status === 'error' || Number(status) >= 400 || isExplained || saysError(error) || saysError(errors);
 }
 
-/** Whether the value of an error member reports an error. */
 export function saysError(error: unknown): boolean {
 	if (typeof error === 'object' && error !== null) return Object.keys(error).length > 0;
 	return error === true || (typeof error === 'string' && error.trim() !== '');
@@ -237,5 +218,4 @@ function text(value: unknown): string | undefined {
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** The members of an object; empty for any other value. */
 const membersOf = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {});

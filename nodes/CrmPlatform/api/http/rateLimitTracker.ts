@@ -34,10 +34,7 @@ export class RateLimitTracker {
 	/** The highest remainder of the last hour: the presumed size of a window. */
 	private largestWindow = { requests: 0, reportedAt: 0 };
 
-	/**
-	 * @param sentAt when the request was sent
-	 * @param random 0 ≤ random < 1
-	 */
+	/** @param random 0 ≤ random < 1 */
 	noteResponse({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, sentAt: number, now: number, random: number): void {
 		const reported = rateWindow(headers, now);
 		const isLater = sentAt >= (this.closed?.since ?? 0);
@@ -62,12 +59,7 @@ export class RateLimitTracker {
 		if (window.remaining <= 0) this.closed = { since: now, until: window.resetsAt };
 	}
 
-	/**
-	 * How many more requests may be sent.
-	 *
-	 * @param inFlight the requests that have not settled
-	 * @param reserve part of the window (0 to 1) left to other clients
-	 */
+	/** How many more requests may be sent. @param reserve part of the window (0 to 1) left to other clients */
 	room(now: number, inFlight: Iterable<{ sentAt: number }>, reserve: number): number {
 		if (this.stillClosed(now)) return 0;
 		let recent = 0;
@@ -84,11 +76,7 @@ export class RateLimitTracker {
 		return Math.min(remaining - uncounted, Math.max(1, Math.floor(remaining * shareInFlight)) - recent);
 	}
 
-	/**
-	 * When requests may be sent again; undefined if some may be sent now.
-	 *
-	 * @param reserve part of the window (0 to 1) left to other clients
-	 */
+	/** When requests may be sent again; undefined if some may be sent now. */
 	exhaustedUntil(now: number, reserve: number): number | undefined {
 		const window = this.openWindow(now);
 		return this.stillClosed(now)?.until ?? (window && this.remainingOf(window, reserve) <= 0 ? window.resetsAt : undefined);

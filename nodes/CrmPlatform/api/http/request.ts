@@ -62,10 +62,7 @@ interface SenderSettings {
 /** Requests after which an execution counts as bulk: more than a form, a look-up or a few pages need. */
 const bulkThreshold = 20;
 
-/**
- * All requests to the service pass through a sender. It retries transient errors, respects rate limits, and
- * turns every response into data or a problem in the user's words.
- */
+/** All requests to the service pass through a sender: it retries transient errors, respects rate limits, and returns data or a problem. */
 export function createSender(
 	options: Pick<SenderSettings, 'transport' | 'address'> & Partial<SenderSettings>,
 ): (request: ApiRequest) => Promise<RequestAnswer> {
@@ -86,7 +83,6 @@ export function createSender(
 const ownQueue = (): QueueOptions =>
 	({ queueName: randomUUID(), workflow: '', priority: 'ordinary', laterPriority: 'ordinary', reserve: 0 });
 
-/** Sends a request until it succeeds or another attempt is pointless. */
 async function sendUntilDone(sender: SenderSettings, request: ApiRequest): Promise<RequestAnswer> {
 	const { signal, clock, limits, onWait, honorsKeys } = sender;
 	const http = toHttpRequest(request, sender);
@@ -122,7 +118,6 @@ async function sendUntilDone(sender: SenderSettings, request: ApiRequest): Promi
 	}
 }
 
-/** Sends a request when its turn comes, unless it would have to wait too long. */
 async function sendInTurn(
 	sender: SenderSettings,
 	http: HttpRequest,
@@ -147,10 +142,9 @@ function answerOfFailure({ isRepeatable }: RetriedRequest, { isUncertain }: Retr
 }
 
 /**
- * Whether the semantics of the method allow repeating a request (RFC 9110, section 9.2.2). A PATCH here
- * is a merge patch (RFC 7396), which sets values. A PUT with a query is an upsert, which may create a
- * second record while the first attempt is still running. Under If-Match, a repeated change fails
- * because the first one succeeded.
+ * Whether the method allows repeating a request (RFC 9110, section 9.2.2). A PATCH is a merge patch (RFC 7396), which sets
+ * values. A PUT with a query is an upsert, which may create a second record while the first attempt is running. Under
+ * If-Match, a repeated change fails because the first one succeeded.
  */
 export function isIdempotent({ method, query = {}, body, headers = {} }: ApiRequest): boolean {
 	if (method === 'GET' || method === 'DELETE') return true;
@@ -178,7 +172,6 @@ function toHttpRequest(request: ApiRequest, { address, timeout, totalTimeout }: 
 	};
 }
 
-/** Media type of newline-delimited JSON. */
 const ndjson = 'application/x-ndjson';
 
 interface SuccessfulAnswer {
@@ -199,12 +192,7 @@ interface FailedAnswer {
 	attempt: FailedAttempt;
 }
 
-/**
- * Turns a response, or the lack of one, into data or a problem in the user's words.
- *
- * @param address of the service, for error messages
- * @param method of the request: a write whose response reports an error must not count as done
- */
+/** @param address for error messages @param method a write whose response reports an error must not count as done */
 export function readAnswer(result: TransportResult, address: string, method: string): SuccessfulAnswer | FailedAnswer {
 	if ('signedOut' in result) return { ok: false, problem: signedOutProblem(result.signedOut), attempt: { status: unauthorized, headers: {} } };
 	if ('connectionError' in result) {

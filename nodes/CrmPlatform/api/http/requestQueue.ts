@@ -3,10 +3,7 @@ import { getOrCreate } from '../../base/maps';
 import { RateLimitTracker, slowAfter } from './rateLimitTracker';
 import type { TransportResult } from './transport';
 
-/**
- * From the most to the least urgent: a person waits for the request; other executions and triggers; executions
- * that have sent many requests.
- */
+/** The most urgent first: a person waits; other executions and triggers; executions that have sent many requests. */
 const priorities = ['awaited', 'ordinary', 'bulk'] as const;
 export type Priority = (typeof priorities)[number];
 
@@ -17,7 +14,6 @@ export interface QueueOptions {
 	workflow: string;
 	/** Id of the execution, which groups all its nodes and their runs. Without it, each sender counts as an execution. */
 	execution?: string | undefined;
-	/** Priority of the execution's first requests. */
 	priority: Priority;
 	/** Priority after `bulkThreshold` requests. */
 	laterPriority: Priority;
@@ -33,7 +29,6 @@ export interface QueuedRequest {
 	execution?: unknown;
 	/** Unix epoch milliseconds at which the request times out in the queue. */
 	timeoutAt: number;
-	/** Share of the plan (0 to 1) that it leaves to other clients. */
 	reserve: number;
 	signal?: AbortSignal | undefined;
 	onWait?: OnWait | undefined;
@@ -84,7 +79,6 @@ export class FairQueue<T extends Pick<QueuedRequest, 'priority' | 'workflow' | '
 		else entries.push(entry);
 	}
 
-	/** Removes and returns the next entry that satisfies the condition. */
 	take(condition: (entry: T) => boolean = () => true): T | undefined {
 		for (const level of this.levelsByTurn()) {
 			for (const [workflow, entries] of level) {
@@ -108,7 +102,6 @@ export class FairQueue<T extends Pick<QueuedRequest, 'priority' | 'workflow' | '
 		return [...lower, ...this.levels];
 	}
 
-	/** Removes and returns all entries that satisfy the condition. */
 	removeAll(condition: (entry: T) => boolean): T[] {
 		const removed: T[] = [];
 		for (const level of this.levels) {
@@ -134,10 +127,7 @@ const executionTtl = 10 * 60_000;
 /** Milliseconds past its timeout that a request may wait in an open window, since it only waits for responses. */
 const gracePeriod = 10_000;
 
-/**
- * All requests under one rate limit. Each is sent as soon as the limit allows, the most urgent first. Every slot is
- * released when the request settles, for which the transport sets a limit.
- */
+/** All requests under one rate limit. A slot is released when its request settles, for which the transport sets a limit. */
 export class RequestQueue {
 	private readonly clock: Clock;
 	private readonly waiting = new FairQueue<WaitingRequest>();
@@ -153,7 +143,7 @@ export class RequestQueue {
 		this.clock = clock;
 	}
 
-	/** Waits for a slot, sends, and releases the slot. @throws the abort reason when the execution is canceled while it waits */
+	/** @throws the abort reason when the execution is canceled while the request waits */
 	async enqueue(request: QueuedRequest, send: () => Promise<TransportResult>): Promise<SentRequest | QueueTimeout> {
 		request.signal?.throwIfAborted();
 		const queuedAt = this.clock.now();

@@ -1,10 +1,7 @@
 import { retryAfter } from './rateLimitHeaders';
 import { rateLimited, unavailable } from './statuses';
 
-/**
- * How often a request is sent, and how long (ms) it may wait. One that would have to wait longer fails at once, with the
- * time to retry.
- */
+/** How often a request is sent, and how long (ms) it may wait: one that would wait longer fails at once, with the time to retry. */
 export interface RequestLimits {
 	/** Maximum attempts, including the first. While an earlier attempt is still in progress, there are more. */
 	attempts: number;
@@ -40,7 +37,6 @@ export interface FailedAttempt {
 	isGone?: boolean;
 }
 
-/** A request, as far as it decides about its retries. */
 export interface RetriedRequest {
 	method: string;
 	/** Whether repeating it has no further effect: a read, an idempotent method, a write under a key. */
@@ -49,7 +45,6 @@ export interface RetriedRequest {
 	hasKey: boolean;
 }
 
-/** What the attempts of a request have shown so far. */
 export interface RetryProgress {
 	/** Attempts that the service has not deferred by a 429, including the next one. */
 	attempts: number;
@@ -61,15 +56,12 @@ export interface RetryProgress {
 	mayBeDone: boolean;
 	/** Whether it may have written something that the service has not confirmed: for a repeatable write, the last attempt decides. */
 	isUncertain: boolean;
-	/** Whether the service has deferred it. */
 	wasDeferred: boolean;
 }
 
 export const noAttempts: RetryProgress = { attempts: 1, waited: 0, queued: 0, mayBeDone: false, isUncertain: false, wasDeferred: false };
 
-/** What follows a failed attempt. */
 export type NextStep =
-	/** It is sent again after a wait. */
 	| { next: 'wait'; ms: number }
 	/** It is sent again in its turn: after a 429, the queue waits until the service accepts requests. */
 	| { next: 'queue' }
@@ -113,9 +105,8 @@ export const isInProgress = ({ status, code }: Pick<FailedAttempt, 'status' | 'c
 const asksToWait = (failure: FailedAttempt): boolean => failure.status === rateLimited || isInProgress(failure);
 
 /**
- * Whether the attempt certainly had no effect, so that even a write without a key can be repeated: it never
- * arrived, the service limits the rate, or an attempt with the same key is still running. A 503 with
- * Retry-After proves nothing: gateways also send it after the service has carried out the write.
+ * Whether the attempt certainly had no effect, so that even a write without a key can be repeated. A 503 with Retry-After
+ * proves nothing: gateways also send it after the service has carried out the write.
  */
 function hadNoEffect(failure: FailedAttempt, hasKey = false): boolean {
 	return failure.neverArrived === true || failure.status === rateLimited || (hasKey && asksToWait(failure));

@@ -44,7 +44,7 @@ function decodedText(bytes: Uint8Array, contentType = ''): Pick<HttpResponse, 't
 	return { text: new TextDecoder().decode(bytes), isGarbled: true };
 }
 
-/** No response: the connection failed, broke, or took too long. */
+/** The connection failed, broke, or took too long. */
 export interface NoResponse {
 	/** Node.js or OpenSSL code, such as `ECONNREFUSED`. */
 	connectionError: string;
@@ -63,16 +63,12 @@ export type Transport = (request: HttpRequest) => Promise<TransportResult>;
 
 export type TransportResult = HttpResponse | NoResponse | SignedOut;
 
-/** Requests signed with the user's API key. */
 export const apiKeyTransport = (n8n: IAllExecuteFunctions, credentialType: string, credential: ICredentialsDecrypted): Transport =>
 	n8nTransport(n8n, (options, context) =>
 		// Passing the decrypted credential saves n8n decrypting it for each request.
 		n8n.helpers.httpRequestWithAuthentication.call(context, credentialType, options, { credentialsDecrypted: credential }));
 
-/**
- * Requests signed with the user's access token. After a 401, n8n renews the token once for all executions and
- * workers, and sends the request again.
- */
+/** After a 401, n8n renews the access token once for all executions and workers, and sends the request again. */
 export function oauth2Transport(n8n: IAllExecuteFunctions, credentialType: string): Transport {
 	const ignoreHttpStatusErrors = { ignore: true as const, except: [401] };
 	const send = (options: IHttpRequestOptions, context: IAllExecuteFunctions) =>
@@ -95,11 +91,7 @@ function n8nTransport(
 		);
 }
 
-/**
- * Requests of a credential's test. n8n gives a test function no other helper (`ICredentialTestFunctions`).
- *
- * @param authorization value of the Authorization header; absent for addresses that must not receive it
- */
+/** n8n gives the test of a credential no other helper. @param authorization the header; absent for addresses that must not receive it */
 export function credentialTestTransport({ request: send }: ICredentialTestFunctions['helpers'], authorization?: string): Transport {
 	return async (request) => {
 		const { url, headers, ...rest } = withoutMembers(request, 'totalTimeout');
@@ -139,7 +131,7 @@ export function cancelSignalOf(n8n: IAllExecuteFunctions): AbortSignal | undefin
 
 type FullResponse = Pick<HttpResponse, 'headers'> & { statusCode: number; body: unknown };
 
-/** Waits for the response. Aborts the request when the total timeout elapses or the execution is canceled. */
+/** Aborts the request when the total timeout elapses or the execution is canceled. */
 async function settle(
 	{ totalTimeout }: HttpRequest,
 	cancel: AbortSignal | undefined,
@@ -179,10 +171,7 @@ function withCauses(error: unknown): Error[] {
 	return [error, ...(error.cause instanceof Error ? withCauses(error.cause) : lostCause(error))];
 }
 
-/**
- * The cause of an n8n error, if known. Up to n8n 2.30, a NodeApiError drops its cause but keeps the message and, as
- * `httpCode`, either the status of the response or the code.
- */
+/** Up to n8n 2.30, a NodeApiError drops its cause, but keeps the message and, as `httpCode`, the status of the response or the code. */
 function lostCause(error: Error): Error[] {
 	if (!(error instanceof NodeApiError) || !error.httpCode) return [];
 	const status = Number(error.httpCode);
@@ -199,7 +188,6 @@ function connectionCode(errors: Error[]): string {
 /** An error that n8n throws, or its cause: n8n's own, its OAuth2 client's or axios's (n8n-core 2.41). */
 const thrownError = z.object({
 	message: z.string(),
-	/** Code of a connection failure or an error. */
 	code: z.string().optional().catch(undefined),
 	/** Response of the token endpoint. */
 	body: z.object({ error: z.string() }).optional().catch(undefined),
@@ -217,12 +205,7 @@ const transient = ['server_error', 'temporarily_unavailable'];
  */
 const signInCodes = ['ESTATUS', 'EAUTH', 'ERR_ASSERTION'];
 
-/**
- * The reason why a request could not be signed.
- *
- * @param errors the error that n8n threw, followed by its causes
- * @returns undefined if the connection failed and a retry may help
- */
+/** Why a request could not be signed; undefined if a retry may help. @param errors the error that n8n threw, followed by its causes */
 function whySignedOut(errors: readonly Error[]): string | undefined {
 	const thrown = errors.map((error) => thrownError.parse(error));
 	const refused = thrown.find(({ body }) => body)?.body?.error;

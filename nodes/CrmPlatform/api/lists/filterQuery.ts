@@ -3,11 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { ruleNumber } from '../http/rules';
 import type { Field } from '../../fields/field';
 
-/**
- * The query parameter of a filter; several values are separated by commas (rule 11).
- *
- * @throws Error in the user's words if the value is an object, or if the service would split it
- */
+/** The query of a filter (rule 11). @throws Error in the user's words for an object, or if the service would split it at commas */
 export function filterQuery({ name, label }: Field, value: unknown): IDataObject {
 	if (Array.isArray(value)) {
 		const parts = value.map((element) => single(label, element));
@@ -22,7 +18,6 @@ export function filterQuery({ name, label }: Field, value: unknown): IDataObject
 /** Whether the service would read one value of a list as several. */
 export const isDivided = (text: string): boolean => text.includes(',');
 
-/** The service would read one value as several. */
 export class DividedValue extends Error {}
 
 function single(label: string, value: unknown): string {

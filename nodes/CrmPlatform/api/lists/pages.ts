@@ -20,14 +20,11 @@ export interface Page {
 	isCut?: boolean;
 }
 
-/** The parts of a list's description that reading its pages needs. */
 type PagedList = Pick<ListDescription, 'cursor' | 'pageSize'>;
 
 /**
- * Reads one page of a list: the envelope `{ data, next_cursor, total }`.
- *
- * @throws Error in the user's words if the response is not a list of records, repeats the requested cursor, or does not
- * say whether the list continues
+ * Reads the envelope `{ data, next_cursor, total }`. @throws Error in the user's words if the response is not a list of
+ * records, repeats the requested cursor, or does not say whether the list continues
  */
 export async function readPage(send: Send, path: string, request: PageRequest): Promise<Page> {
 	const page = await requestPage(send, path, request);
@@ -127,7 +124,6 @@ export async function* completePages(send: Send, walk: PageWalk): AsyncGenerator
 	}
 }
 
-/** How far a list was read. */
 interface ReadingProgress {
 	ids: Set<string>;
 	/** The number of records in the list, as the pages said one after the other. */
@@ -140,7 +136,6 @@ function expectedSize({ totals: [first = 0, ...others] }: ReadingProgress, { isF
 	return isFixed ? Math.min(first, last) : last;
 }
 
-/** Reads a list for the first time. */
 async function* firstReading(send: Send, walk: PageWalk, progress: ReadingProgress): AsyncGenerator<Page, void> {
 	for await (const [page, isNew] of pagesOfReading(send, walk, progress)) {
 		yield { ...page, records: page.records.filter((_, i) => isNew[i]) };

@@ -27,7 +27,6 @@ interface Span {
 	before: number;
 }
 
-/** The query for the records of a span. */
 const spanQuery = ({ from, before }: Span, parameters: Timeline): Query => ({
 	...(from > -Infinity && { [parameters.from]: new Date(from).toISOString() }),
 	...(before < Infinity && { [parameters.before]: new Date(before).toISOString() }),
@@ -49,9 +48,6 @@ interface SpanPart {
  * The spans have equal lengths. Together they cover what the rest would need at the density of the page. If that
  * estimate is wrong, the last span, which extends to the end, has more or fewer records.
  *
- * @param remaining number of records after the page
- * @param parts number of spans
- * @param now Unix epoch milliseconds, after which no records are expected
  * @returns undefined if the times are all equal or not in order
  */
 function divideRest(
@@ -93,7 +89,6 @@ const isWithin = (records: IDataObject[], { from, before }: Span, { field }: Tim
 /** Whole milliseconds, even if the service keeps finer times. */
 const timeOf = (record: IDataObject | undefined, field: string): number => Date.parse(String(record?.[field]));
 
-/** A list that is read to its end. */
 interface WholeList {
 	path: string;
 	list: ListDescription;
@@ -111,7 +106,6 @@ const minPages = 4;
  * read, the rest is divided among them by creation time. If the parts have fewer records than the list had at first
  * (some were deleted, or have no creation time), the list is read again with one cursor.
  *
- * @param handle maps each record as it arrives
  * @throws Error in the user's words as readPages does, and if the service ignores the times in the requests
  */
 export async function readAll<Item>(send: Send, wholeList: WholeList, handle: (record: IDataObject) => Item): Promise<Item[]> {

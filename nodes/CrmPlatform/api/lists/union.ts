@@ -4,7 +4,6 @@ import { rfc3339 } from '../../values/dates';
 import type { Query } from '../http/path';
 import type { ListDescription } from '../openapi/listing';
 
-/** A field by which a list is sorted. */
 interface SortKey {
 	field: string;
 	direction: 1 | -1;
@@ -24,7 +23,6 @@ const pageSize = 500;
  * Reads several lists of the same order as one list, which has each record once. Without an order, the lists follow one
  * after another.
  *
- * @param lists the lists, in pages
  * @param isLimited whether only the first records are used: in an order other than that of `compareRecords`, these would be others
  * @throws Error in the user's words if they would be
  */

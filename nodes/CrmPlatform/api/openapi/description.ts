@@ -17,7 +17,6 @@ export interface ResourceDescription {
 	delete?: WriteDescription;
 	/** The actions on one record, by the last segment of their path: `win`. */
 	recordActions: Record<string, WriteDescription>;
-	/** Adds a tag to a record, and removes it. */
 	addTag?: WriteDescription;
 	removeTag?: WriteDescription;
 	/** The fields of a record in a response; empty if the document does not describe them. */
@@ -26,12 +25,7 @@ export interface ResourceDescription {
 	summary: string[];
 }
 
-/**
- * Reads the description of the records at `path`, once for each document: parsing takes tens of milliseconds.
- *
- * @param path a parameter in braces may have any name
- * @returns undefined if the document does not describe the path
- */
+/** Reads a description once for each document: parsing takes tens of milliseconds. A parameter of the path may have any name. */
 export const describeResource = keptFor(readResource);
 
 function readResource(document: OpenApiDocument, path: Collection): ResourceDescription | undefined {
@@ -66,7 +60,6 @@ function readResource(document: OpenApiDocument, path: Collection): ResourceDesc
 	return description;
 }
 
-/** The paths of a record, of its tags and of its actions, as the document writes them. */
 function pathsUnder(document: OpenApiDocument, collection: string) {
 	const under = Object.keys(document.paths).flatMap((template) => {
 		const [id, ...segments] = template.startsWith(`${collection}/`) ? template.slice(collection.length + 1).split('/') : [];

@@ -22,7 +22,6 @@ export interface LoadedDocument {
 }
 
 export interface DocumentLocation {
-	/** Where the service publishes its OpenAPI document. */
 	url: string;
 	/** Address of the service. The credential is sent to no other address. */
 	address: string;
@@ -54,9 +53,8 @@ type ReadDocument = { document: OpenApiDocument; content: string } | { why: stri
 const readings = new Map<string, Promise<ReadDocument>>();
 
 /**
- * Loads the service's description, at most every five minutes. If it cannot be read, the last copy is used, however old;
- * the packaged description is the last resort, since it describes the sandbox and other services may name things
- * differently.
+ * Loads the service's description, at most every five minutes. If it cannot be read, the last copy is used, however old, or
+ * else the packaged description, which describes the sandbox: other services may name things differently.
  */
 export async function loadDocument(location: DocumentLocation, clock: Clock): Promise<LoadedDocument> {
 	const { url, viewer } = location;
@@ -91,7 +89,6 @@ export async function loadDocument(location: DocumentLocation, clock: Clock): Pr
 	};
 }
 
-/** The document at its address, or why it could not be read, and whether the service has none. */
 async function readDocument({ url, address, signed, anonymous }: DocumentLocation, clock: Clock): Promise<ReadDocument> {
 	if (!URL.canParse(url)) return { why: 'this is not a URL' };
 	const send = createSender({
@@ -121,7 +118,6 @@ const ruleOne = `which breaks ${ruleNumber(1)}`;
 
 let snapshot: OpenApiDocument | undefined;
 
-/** The description packaged with the node. */
 export async function packagedDocument(): Promise<OpenApiDocument> {
 	snapshot ??= parseOpenApi((await import('../../../../contract/openapi.json')).default);
 	return snapshot;

@@ -14,16 +14,12 @@ export interface EventCatalog {
 export interface EventType {
 	/** `deal.won`; `custom.{key}.created` for the records of every custom object. */
 	type: string;
-	/** What happened, in words. */
 	summary: string;
 	/** Of the records it is about. */
 	collection?: Collection;
 }
 
-/**
- * Reads the events that a document describes: the section `webhooks` of OpenAPI 3.1 names the types, and the body that
- * creates a subscription names the patterns.
- */
+/** The section `webhooks` of OpenAPI 3.1 names the types, and the body that creates a subscription names the patterns. */
 export function readEventCatalog(document: OpenApiDocument): EventCatalog {
 	const types = Object.entries(isObject(document.webhooks) ? document.webhooks : {}).flatMap(([type, described]) =>
 		isObject(described) && isObject(described.post) ? [eventType(document, type, described.post)] : [],

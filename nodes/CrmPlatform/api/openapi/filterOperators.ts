@@ -88,10 +88,7 @@ export const hasTypedOperators = (field: FilteredField): boolean => comparedAs[f
 
 export const isFilteredLink = ({ filters }: FilteredField): boolean => filters.get('is')?.collection !== undefined;
 
-/**
- * The comparison with a whole day in a field of instants. A day is a half-open interval: after a day means from the start
- * of the next day.
- */
+/** A field of instants compared with a whole day, a half-open interval: after a day means from the start of the next day. */
 export function wholeDayBound(comparison: Comparison): { comparison: Comparison; isNextDay: boolean } {
 	if (comparison === 'gt') return { comparison: 'gte', isNextDay: true };
 	if (comparison === 'lte') return { comparison: 'lt', isNextDay: true };

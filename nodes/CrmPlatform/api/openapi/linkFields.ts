@@ -55,11 +55,7 @@ export const isRecordLink = (field: Field): boolean => isLink(field) && field.pa
 export const isLink = ({ collection = unknownCollection, linksTo }: Field): boolean =>
 	collection !== unknownCollection || linksTo !== undefined;
 
-/**
- * A copy of the value of a link, with each id replaced.
- *
- * @param replace called with what the id is of, `/companies` or `/pipelines.stages`, and the id
- */
+/** A copy of a link's value with new ids. @param replace takes what an id is of, `/companies` or `/pipelines.stages`, and the id */
 export function withReplacedIds(field: Field, value: unknown, replace: (target: Collection, id: unknown) => unknown): unknown {
 	if (value === null || value === undefined) return value;
 	const target = linkTarget(field);

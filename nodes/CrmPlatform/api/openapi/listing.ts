@@ -132,10 +132,7 @@ export function recordFieldsOf({ response }: DescribedOperation): RecordField[] 
 /** Maximum fields of a simplified record (n8n's UX guidelines), not counting further links and custom fields. */
 const summaryLength = 10;
 
-/**
- * The id, the first plain fields, all links, the time of the last change and the custom fields of a record; empty
- * if the document does not describe its fields.
- */
+/** The id, the first plain fields, all links, the time of the last change and the custom fields; empty if no fields are described. */
 export function summaryFieldNames(fields: RecordField[], { changed }: Pick<ListDescription, 'changed'>): string[] {
 	if (fields.length === 0) return [];
 	const has = (fieldName?: string) => fields.filter(({ name }) => name === fieldName).map(({ name }) => name);

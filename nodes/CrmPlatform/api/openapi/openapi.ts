@@ -85,13 +85,11 @@ const object = (json: unknown): Record<string, unknown> | undefined => (isObject
 const texts = (json: unknown) => list(json)?.filter((element) => typeof element === 'string');
 const textOrTexts = (json: unknown) => text(json) ?? texts(json);
 
-/** An object of texts, or of lists of them. */
 const objectOf = <T>(read: (json: unknown) => T | undefined) => (json: unknown): Record<string, T> | undefined => {
 	const readable = Object.entries(object(json) ?? {}).filter(([, member]) => read(member) !== undefined);
 	return isObject(json) ? (Object.fromEntries(readable) as Record<string, T>) : undefined;
 };
 
-/** The readers of keywords. */
 export const keyword = { text, number, flag, anything, list, object, texts, textOrTexts, objectOf };
 
 export const isParameter = (segment = ''): boolean => segment.startsWith('{');
@@ -99,10 +97,7 @@ export const isParameter = (segment = ''): boolean => segment.startsWith('{');
 // A document may have a thousand paths, and each request looks one up.
 const segmentsCache = new WeakMap<OpenApiDocument, Array<{ template: string; segments: string[] }>>();
 
-/**
- * The paths that match one, as the document writes them, the ones with the fewest parameters first (OpenAPI
- * 3.1, section 4.8.8.2).
- */
+/** The paths in the document that match one, the fewest parameters first (OpenAPI 3.1, section 4.8.8.2). */
 export function templatesFor(document: OpenApiDocument, path: string): string[] {
 	const segments = path.replace(/\/+$/, '').split('/');
 	const matches = (described: string[]) => described.every((segment, i) => isParameter(segment) || segment === segments[i]);
@@ -114,11 +109,7 @@ export function templatesFor(document: OpenApiDocument, path: string): string[] 
 		.map(({ template }) => template);
 }
 
-/**
- * The path of the records at `path` as the document writes it.
- *
- * @param path its parameters may be filled in, or have any name in braces
- */
+/** The document's path of the records at `path`, whose parameters may be filled in, or have any name in braces. */
 export function collectionIn(document: OpenApiDocument, path: Collection): string | undefined {
 	// A parameter at the end is a record.
 	return templatesFor(document, path).find((template) => !template.endsWith('}'));

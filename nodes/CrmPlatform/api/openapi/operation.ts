@@ -23,7 +23,6 @@ export interface Parameter extends Omit<ReturnType<typeof readParameter>, 'name'
 	schema: Schema;
 }
 
-/** The body of a request or a response. */
 const readBody = memberReader({ content: keyword.object });
 
 const readOperation = memberReader({
@@ -51,7 +50,6 @@ export interface DescribedOperation {
 	body: Schema;
 	/** Of the JSON in a response of 200. */
 	response: Schema;
-	/** The statuses of its responses. */
 	statuses: string[];
 	/** Ours (`x-batch`): the operation that writes many records at once. */
 	batch: NamedOperation | undefined;
@@ -123,7 +121,6 @@ export function operationAt(document: OpenApiDocument, path: string | undefined,
 	});
 }
 
-/** The schema of a body as JSON. */
 function bodyAt(document: OpenApiDocument, json: unknown): Schema {
 	const content = contentOf(document, json);
 	const body = content[jsonTypeIn(content) ?? ''];
@@ -136,7 +133,6 @@ const contentOf = (document: OpenApiDocument, body: unknown) => readBody(documen
 const jsonTypeIn = (content: object): string | undefined =>
 	Object.keys(content).find((type) => /^application\/json\s*(;|$)/i.test(type));
 
-/** The POST operation with this operationId. */
 function postNamed(document: OpenApiDocument, operationId: string | undefined): NamedOperation | undefined {
 	if (operationId === undefined) return undefined;
 	const isNamed = (pathItem: unknown) => isObject(pathItem) && isObject(pathItem.post) && pathItem.post.operationId === operationId;

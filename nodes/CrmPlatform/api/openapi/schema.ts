@@ -56,7 +56,6 @@ export interface Schema extends Omit<Keywords, 'properties' | 'items' | 'anyOf' 
 	alternatives: Schema[];
 }
 
-/** Describes nothing. */
 const emptySchema: Schema = {
 	properties: undefined,
 	get items() {
@@ -126,10 +125,7 @@ const isNotNull = ({ type, enum: values }: Pick<Keywords, 'type' | 'enum'>): boo
 const directValues = ({ enum: values, const: constant }: Schema): unknown[] | undefined =>
 	values ?? (constant === undefined ? undefined : [constant]);
 
-/**
- * The values that a schema names, by an enumeration, as a constant or in its alternatives. Another alternative may allow
- * further values by a pattern.
- */
+/** The values of an enumeration, a constant or alternatives. Another alternative may allow further values by a pattern. */
 export function namedValues(schema: Schema): Array<string | number | boolean> {
 	const values = directValues(schema) ?? schema.alternatives.flatMap((alternative) => directValues(alternative) ?? []);
 	return [...new Set(values)].filter((value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean');
@@ -154,7 +150,6 @@ export function fieldsOf(schema: Schema): Field[] {
 const writableIn = ({ properties = {} }: Schema): Array<[string, Schema]> =>
 	Object.entries(properties).filter(([, { readOnly }]) => !readOnly);
 
-/** A field from its schema. */
 export function field(path: string[], label: string, schema: Schema, required: boolean): Field {
 	const kind = kindOf(schema);
 	const { shape } = fieldKinds[kind];
@@ -215,7 +210,6 @@ function linkedWithin(schema: Schema, seen = new Set<Schema>()): string[] {
 	return [...[schema['x-resource'] ?? linkedTypes(schema)].flat(), ...inner.flatMap((member) => linkedWithin(member, seen))];
 }
 
-/** The values that a schema names, with their labels. */
 function choicesOf(schema: Schema): Pick<Field, 'choices' | 'isOpen'> {
 	const values = namedValues(schema);
 	if (values.length === 0) return {};
@@ -234,11 +228,7 @@ function lowerCasePaths(schema: Schema, depth = 0): string[] {
 	return inner.flatMap(([step, member]) => lowerCasePaths(member, depth + 1).map((path) => (path === '' ? step : `${step}.${path}`)));
 }
 
-/**
- * The kind of value that a schema describes.
- *
- * @param depth of nested lists, which may be infinite
- */
+/** @param depth of nested lists, which may be infinite */
 function kindOf(schema: Schema, depth = 0): FieldKind {
 	const [type, ...others] = typesOf(schema);
 	if (others.length > 0) return 'any';

@@ -18,7 +18,7 @@ export interface WriteDescription extends IdempotencyHeader {
 	takesIfMatch?: true;
 	/** Whether a deletion can be permanent: `?permanent=true` leaves only a tombstone. */
 	takesPermanent?: true;
-	/** The parameter that tells an upsert by which field to find the record; absent if that is unclear. */
+	/** Absent if it is unclear by which field an upsert finds the record. */
 	match?: MatchDescription;
 	/** Whether the status of a response distinguishes a created record (201) from an updated one (200). */
 	reportsCreated?: true;
@@ -37,11 +37,7 @@ interface BatchDescription extends IdempotencyHeader {
 	takesVersion?: true;
 }
 
-/**
- * Reads the fields, parameters and headers of a write operation.
- *
- * @param collection path of the collection in the document
- */
+/** @param collection its path in the document */
 export function describeWrite(collection: string, operation: DescribedOperation, verb: WritingVerb): WriteDescription {
 	const { query, headers, statuses } = operation;
 	const fields = fieldsOf(operation.body);
@@ -110,12 +106,7 @@ function idempotencyHeaderOf({ headers }: DescribedOperation): IdempotencyHeader
 	return defined({ idempotencyHeader: parameter.name, idempotencyKey: maxLength === undefined ? undefined : { maxLength } });
 }
 
-/**
- * Reads the idempotency header of the operation at the whole path of a request, such as `/v1/contacts/con_1`.
- *
- * @param method in upper case
- * @returns undefined if the document does not describe the operation
- */
+/** Of the operation at the whole path of a request, such as `/v1/contacts/con_1`; undefined if the document does not describe it. */
 export function idempotencyHeaderAt(document: OpenApiDocument, method: string, path: string): IdempotencyHeader | undefined {
 	const templates = templatesFor(document, withoutVersionPrefix(path));
 	const operation = templates.map((template) => operationAt(document, template, method.toLowerCase() as WritingVerb)).find(Boolean);
@@ -124,7 +115,6 @@ export function idempotencyHeaderAt(document: OpenApiDocument, method: string, p
 
 /** The parameter that tells an upsert which field identifies the record. */
 export interface MatchDescription {
-	/** The query parameter that names the field. */
 	name: string;
 	/** The fields that it lists, the service's default first. */
 	values: string[];
@@ -136,10 +126,7 @@ export interface MatchDescription {
 
 /**
  * The parameter that takes the field to match on (rule 10): the only one that lists fields of the record, other than those
- * to return (rule 5). A wrong guess among several would find other records.
- *
- * @param fields names of the record's fields
- * @returns undefined if there is none, or several
+ * to return (rule 5); undefined for several, since a wrong guess would find other records.
  */
 function describeMatch(parameters: Parameter[], fields: string[]): MatchDescription | undefined {
 	const returned = parameterFor('fields', parameters);
@@ -165,17 +152,12 @@ export interface JobDescription extends IdempotencyHeader {
 	collection: string;
 	/** The query that starts the job; a name in braces is a parameter of the collection's path. */
 	query: Record<string, string>;
-	/** The parameter that names the field to match on (upsert). */
 	match?: MatchDescription;
 	/** The query for results without their records, which are many times smaller, if the service offers it. */
 	withoutRecords?: Record<string, string>;
 }
 
-/**
- * Reads the operation's `x-job`: the operationId of the POST that starts a job, and its parameters.
- *
- * @param match how the operation finds records by a field, if it does
- */
+/** Reads the operation's `x-job`: the operationId of the POST that starts a job, and its parameters. @param match of the operation */
 export function describeJob(collection: string, { job }: DescribedOperation, match?: MatchDescription): JobDescription | undefined {
 	const key = job && idempotencyHeaderOf(job.operation);
 	if (!job || key?.refusal !== undefined) return undefined;
@@ -189,11 +171,7 @@ export function describeJob(collection: string, { job }: DescribedOperation, mat
 	};
 }
 
-/**
- * The query that starts a job for the records at `path`.
- *
- * @param path with the ids of its parents: `/custom-objects/cars/records`
- */
+/** The query that starts a job. @param path of the records, with the ids of its parents: `/custom-objects/cars/records` */
 export function jobQuery({ collection, query }: JobDescription, path: string): Record<string, string> {
 	const segments = path.split('/').reverse();
 	const names = collection.split('/').reverse();
