@@ -69,7 +69,6 @@ export async function applyPlan(
 	return planned.map((change) => (change.action === 'unchanged' || change.action === 'conflict' ? change : results.get(change)));
 }
 
-/** The change as made. */
 function asWritten(change: RecordChange, answer: IDataObject): RecordChange {
 	if (change.action === 'delete') return change;
 	const { patch = {}, ...changeWithoutPatch } = change;

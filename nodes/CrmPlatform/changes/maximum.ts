@@ -1,8 +1,7 @@
 /**
  * Reports a plan that changes more records than the user allows.
  *
- * @param effect what happens to the records, such as `change`
- * @param purpose what the plan is for, such as `undo them`
+ * @param effect such as `change`; `purpose`, such as `undo them`
  * @throws Error in the user's words, except in a preview
  */
 export function checkMaximum(

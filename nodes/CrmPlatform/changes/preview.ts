@@ -22,10 +22,7 @@ import { replaceIds } from '../lookUp/replaceIds';
 import { isBlank } from '../values/blank';
 import { type FieldChange, reportedRecord, type ReportedChange } from './recordChange';
 
-/**
- * Shows the writes of a run in place of sending them: reads the current records, a slice of items at a time, and says what
- * would change, and what would be refused as far as that is known.
- */
+/** Shows what the writes of a run would change, and what would be refused as far as that is known, in place of sending them. */
 export function previewOf(run: NodeRun, { writes, description }: Writes): Work {
 	const untaken = new Map(writes.entries());
 	const counts = new Map<string, number>();
@@ -100,7 +97,6 @@ async function previewSlice(
 interface ConcernedRecords {
 	fields: Field[];
 	compare: RecordComparison;
-	/** The fields that no record can be without. */
 	required: Field[];
 	/** The fields of which no two records have the same value, and those by which records are matched. */
 	unique: Field[];

@@ -20,7 +20,6 @@ export interface RecordChange {
 	action: 'create' | 'update' | 'unchanged' | 'delete' | 'conflict';
 	/** Index of the input item that asks for it; undefined if it follows from what the items do not have. */
 	item?: number;
-	/** The CRM's record, if there is one. */
 	record?: IdentifiedRecord;
 	/** The wanted values, if the CRM has no record. */
 	values?: IDataObject;

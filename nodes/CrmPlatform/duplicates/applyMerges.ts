@@ -50,9 +50,7 @@ interface MergeChange extends RecordChange {
 	survivorIds: string[];
 }
 
-/** A change that moves links to survivors. */
 interface LinkMove extends MergeChange {
-	/** The collection of the record. */
 	linking: LinkingCollection;
 }
 
@@ -61,8 +59,7 @@ export const uniqueValues = (type: MergedType, survivor: IdentifiedRecord, other
 	mergedValues(type, [survivor, ...oldestFirst(type.recordList, others)], true);
 
 /**
- * Merges groups, all of them phase by phase. After each phase, the CRM has every value and link at least once, and a further
- * run can go on from there.
+ * Merges all groups phase by phase: after each, the CRM has every value and link at least once, and a further run can go on from there.
  *
  * @returns the merges with what was done of them, in their order
  */
@@ -175,7 +172,6 @@ export async function planLinkMoves({ recordList, linking }: MergedType, merges:
 	});
 }
 
-/** The merges with the links that they move. */
 export function withMovedLinks(merges: GroupMerge[], moves: LinkMove[]): GroupMerge[] {
 	const movesBySurvivor = new Map<string, LinkMove[]>();
 	for (const move of moves) for (const id of move.survivorIds) getOrCreate(movesBySurvivor, id, () => []).push(move);

@@ -26,7 +26,6 @@ export type SurvivorRule = 'id' | 'complete' | 'newest' | 'oldest';
 /** The duplicates of one input item. */
 export interface DuplicateGroup {
 	ids: string[];
-	/** The record that stays. */
 	survivor: IdentifiedRecord;
 	/** The others, the oldest first. */
 	losers: IdentifiedRecord[];
@@ -36,17 +35,12 @@ export interface DuplicateGroup {
 	howDeleted: string;
 }
 
-/** A group that is left alone, with the reason. */
 export interface RefusedGroup {
 	ids: string[];
 	reason: string;
 }
 
-/**
- * Reads the groups of the input items.
- *
- * @throws NodeApiError if the service does not answer
- */
+/** @throws NodeApiError if the service does not answer */
 export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorRule): Promise<Array<DuplicateGroup | RefusedGroup>> {
 	const { path, list } = type.recordList;
 	const chosenGroups = readChosenGroups(run, rule);
@@ -97,11 +91,7 @@ function lostField({ merged }: MergedType, loser: IdentifiedRecord, survivor: Id
 	return fieldEntries(loser).find(isLost)?.[0];
 }
 
-/**
- * Reads the IDs of each item, and of its survivor if the user gives it. What is not read is the group’s problem, and an inexact ID an empty one.
- *
- * @throws NodeOperationError if the expressions fail for all items
- */
+/** What is not read is the group’s problem, and an inexact ID an empty one. @throws NodeOperationError if the expressions fail for all items */
 function readChosenGroups({ n8n }: NodeRun, rule: SurvivorRule): Array<{ ids: string[]; problem: string | undefined; survivorId: string }> {
 	const parameters = [groupIds, ...(rule === 'id' ? [survivorId] : [])].map(({ displayName, name }) => ({ label: displayName, value: storedParameter(n8n, name, '') }));
 	const [evaluation, ofIds] = [new Evaluation(n8n, parameters), new Evaluation(n8n, parameters.slice(0, 1))];

@@ -31,9 +31,6 @@ export interface LinkingCollection {
 }
 
 /**
- * Finds the collections whose records may link to those of another one.
- *
- * @param types the record types to look at
  * @param target the collection of the linked records
  * @throws Error in the user's words if links cannot be found: they would be lost
  */
@@ -82,12 +79,7 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 
 const lostLinks = (problem: string, advice = ''): Error => new Error(`${problem}, so links would be lost. Nothing was written. ${advice}`.trim());
 
-/**
- * Finds the records that link to any of these, with as few requests as possible: by filters, or by reading the whole
- * list, so that records without such links may be among them.
- *
- * @param target as above
- */
+/** Finds the records that link to any of these: by filters or, for fewer requests, in the whole list, and then with others among them. */
 export async function recordsLinkingTo(
 	{ recordList, linkFields }: LinkingCollection, target: Collection, ids: string[],
 ): Promise<IdentifiedRecord[]> {
@@ -107,11 +99,7 @@ export async function recordsLinkingTo(
 	return [...found.values()];
 }
 
-/**
- * Replaces links of a record by links to other records, each once.
- *
- * @param newIdOf the id in place of another; undefined if it stays
- */
+/** Replaces links by links to other records, each once. @param newIdOf the id in place of another; undefined if it stays */
 export function withLinksMoved(
 	record: IDataObject, { linkFields }: LinkingCollection, target: Collection, newIdOf: (id: string) => string | undefined,
 ): { changes: FieldChange[]; patch: IDataObject } {

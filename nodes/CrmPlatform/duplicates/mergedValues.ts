@@ -24,7 +24,6 @@ interface MergedField {
 	name: string;
 	/** Without one of the user's, lists are united, and other values are as with `notEmpty`. */
 	rule: MergeRule;
-	/** Whether its values are lists. */
 	hasLists: boolean;
 	/** Whether it is the list of a field with its main value: `emails` of `email`. */
 	isMainList: boolean;
@@ -34,7 +33,6 @@ interface MergedField {
 	isUnique: boolean;
 }
 
-/** A record type of which duplicates are merged. */
 export interface MergedType {
 	resource: Resource;
 	recordList: RecordList;
@@ -46,16 +44,10 @@ export interface MergedType {
 	compare: RecordComparison;
 	/** Whether the service refuses to delete a record that was changed after it was read. */
 	deletesVersion: boolean;
-	/** The collections whose records may link to those of this one. */
 	linking: LinkingCollection[];
 }
 
-/**
- * Reads what a merge needs to know about the record type.
- *
- * @param linkingTypes the record types whose links move to the survivor
- * @throws Error in the user's words if it cannot be merged without losing something, or for a rule that a field cannot have
- */
+/** @throws Error in the user's words if a merge would lose something, or for a rule that a field cannot have */
 export async function readMergedType(run: NodeRun, linkingTypes: Resource[]): Promise<MergedType> {
 	const { n8n, api, resource } = run;
 	const { list, create, update, delete: deletion, fields: described } = await requireDescribed(run, 'list', 'update', 'delete');
@@ -109,11 +101,7 @@ function whyNoRule(rule: MergeRule, name: string, fields: Field[], isUnique: boo
 	return reason && `${label} ${reason}`;
 }
 
-/**
- * The values of the survivor after the merge.
- *
- * @param areUnique whether to return those that must be unique, or the others
- */
+/** The survivor's values after the merge. @param areUnique whether to return those that must be unique, or the others */
 export function mergedValues(
 	{ merged, recordList }: MergedType, [survivor, ...others]: [IdentifiedRecord, ...IdentifiedRecord[]], areUnique: boolean,
 ): IDataObject {

@@ -12,10 +12,7 @@ import { isBlank } from '../values/blank';
 import { foldedText, normalizedName } from '../values/foldedText';
 import type { ImportPlan } from './importPlan';
 
-/**
- * What the rows of files of one record type should become. It has digests, since files may have hundreds of thousands of
- * rows.
- */
+/** What the rows of files of one record type should become, as digests: files may have hundreds of thousands of rows. */
 export class ExpectedRecords {
 	private rowsWithId = 0;
 	private readonly ids = new Set<number>();

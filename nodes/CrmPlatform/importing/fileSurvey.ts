@@ -12,10 +12,8 @@ import { addToColumns, columnNamed, type Column } from '../mapping/columns';
 import { isBlank } from '../values/blank';
 import { chosenToCreate } from './importPlan';
 
-/** The number of rows of a file, its header, and its columns. */
 export interface FileSurvey {
 	rows: number;
-	/** The number of rows that can be read. */
 	readable: number;
 	/** The names of the columns of CSV. */
 	header: string[] | undefined;
@@ -25,11 +23,7 @@ export interface FileSurvey {
 	values: ReadonlyMap<string, ColumnValues>;
 }
 
-/**
- * Reads a file to its end, and closes it.
- *
- * @throws Error in the user's words if it cannot be read to its end, before any row is written
- */
+/** Reads a file to its end, and closes it. @throws Error in the user's words if that fails, before any row is written */
 export async function surveyFile(n8n: IExecuteFunctions, { columns: header, repeated, rows, close }: FileRecords): Promise<FileSurvey> {
 	let [all, readable] = [0, 0];
 	const columns = new Map<string, Column>();
@@ -89,7 +83,6 @@ export interface ColumnValues {
 /** Maximum number of values that become choices. */
 const maxValues = 500;
 
-/** Adds the values of a row. */
 function addColumnValues(columns: Map<string, ColumnValues>, content: IDataObject, conversion: CellConversion): void {
 	for (const [name, value] of Object.entries(content)) {
 		if (isBlank(value)) continue;

@@ -18,11 +18,7 @@ import { protectVersions, versionOf } from '../writing/versions';
 import { type FileSurvey, cellConversion, longText, newChoices, type ColumnValues } from './fileSurvey';
 import { inFile, type ColumnPlan, type ImportSettings } from './importPlan';
 
-/**
- * Finds the fields of the columns of a file, without creating any.
- *
- * @throws Error in the user's words if the file lacks a mapped column, has a needed one twice, or if no column fits a field
- */
+/** Finds the fields of columns. @throws Error in the user's words if a mapped column is missing, a needed one is there twice, or none fits a field */
 export async function assignedColumns(
 	run: NodeRun,
 	settings: ImportSettings,
@@ -133,10 +129,7 @@ export function shownColumns(columns: AssignedColumn[], clearsEmpty: boolean): I
 	return [...rows, { column, field: null, why: 'No row has a value', sample: null, filled: 0 }];
 }
 
-/**
- * Creates custom fields for the columns that no field fits, and the choices that columns have and their custom fields do
- * not; in a preview, only for the preview itself.
- */
+/** Creates custom fields for columns that no field fits, and choices that custom fields lack; in a preview, only for the preview itself. */
 async function withNewFields(
 	run: NodeRun,
 	settings: ImportSettings,
@@ -162,7 +155,7 @@ async function withNewFields(
 /** A column that the header does not name would make a field that nobody needs, such as one for the numbers of the rows. */
 const needsNewField = ({ name, nowhere, filled }: AssignedColumn): boolean => nowhere === 'unknown' && filled > 0 && !mayBeUnnamed(name);
 
-/** Creates the custom field of a column. @returns the column, which goes there */
+/** @returns the column, which goes to the new field */
 async function createField(
 	run: NodeRun,
 	{ creator, isPreview, path }: ImportSettings,

@@ -25,7 +25,6 @@ import { forSeveral, sendAlone } from '../writing/sendAlone';
 import { protectVersions, versionOf } from '../writing/versions';
 
 interface FileToImport {
-	/** Index of the input item that has it. */
 	item: number;
 	/** Its name, which begins the names of its reports. */
 	fileName: string | undefined;
@@ -33,7 +32,6 @@ interface FileToImport {
 	related?: ReadonlySet<Collection>;
 }
 
-/** A file, and how the user wants its rows to be imported. */
 export interface ImportSettings extends FileToImport {
 	operation: 'create' | 'update' | 'upsert' | 'delete';
 	/** The fields that a row may have, with the ID of the record to change. */
@@ -42,14 +40,12 @@ export interface ImportSettings extends FileToImport {
 	path: Collection;
 	/** Whether to write nothing and to check each value against the description. */
 	isPreview: boolean;
-	/** Creates what columns or rows name and the CRM lacks. */
 	creator: ImportCreator;
 	description: JobDescription;
 	/** The query that starts a job. */
 	query: Query;
 	/** The field by which records are found, if the query names one. */
 	matchField: Field | undefined;
-	/** Whether an empty cell clears the field. */
 	clearsEmpty: boolean;
 	/** Whether values that do not fit their fields are left out; otherwise their row is refused. */
 	leavesOut: boolean;
@@ -81,8 +77,6 @@ export interface ImportPlan extends ImportSettings {
 }
 
 /**
- * The settings for a file.
- *
  * @param file or earlier settings, of which the choices of the user stay
  * @param decided what becomes of the rows, if the user does not choose it
  * @throws Error in the user's words if the service does not offer the import, or if a parameter is wrong
@@ -143,7 +137,6 @@ async function uniqueField(run: NodeRun, path: Collection, fields: Field[], name
 	throw new Error(`Match On: several records may have the same ${field.label}, so nothing was sent. Choose a field that is unique.`);
 }
 
-/** Why a row was not written. */
 export interface RowFailure {
 	field?: string;
 	code: string;
@@ -163,7 +156,6 @@ export interface PlannedRow {
 	text: string;
 	/** The line of the job, as JSON; undefined if the row is not sent, and once it was sent. */
 	line: string | undefined;
-	/** What was done to the record of this ID. */
 	done?: { action: 'created' | 'updated' | 'deleted'; id: string };
 	failure?: RowFailure | undefined;
 	/** The values that the row is written without, as it has them, with the names of their fields. */

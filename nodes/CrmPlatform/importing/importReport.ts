@@ -38,10 +38,7 @@ export interface ImportResult {
 	ids: ReadonlyMap<number, string>;
 }
 
-/**
- * The results of the rows of a file so far, and the files about them: CSV for a CSV file, NDJSON for JSON. An import of
- * such a file reads the user's columns and ignores those of the report.
- */
+/** The results of rows so far, and the files about them: CSV for CSV, NDJSON for JSON. An import of these ignores the columns of the report. */
 export class ImportProgress {
 	private readonly run: NodeRun;
 	private readonly plan: ImportPlan;
@@ -203,7 +200,6 @@ const columnsOfReports: Record<ReportName, ReportColumn[]> = {
 	unlinked: ['row', 'id', 'field', 'code', 'value', 'message'],
 };
 
-/** A line of a file: which one, and what it says of the row. */
 type ReportLine = [report: ReportName, values: Partial<Record<ReportColumn, unknown>>];
 
 /** The lines about a row: done, refused or unknown, and a line for each value left out. A row without a result has none. */

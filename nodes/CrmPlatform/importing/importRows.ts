@@ -25,10 +25,7 @@ import { RowKeys } from './rowProblems';
 const jobsAtOnce = 3;
 
 /**
- * Imports the rows of a file in jobs of a few thousand rows each, a few at a time, or previews them without writing
- * anything.
- *
- * The key of a job contains its place in the file, so that an interrupted run finds the jobs that it started.
+ * Imports the rows of a file in jobs, or previews them. The key of a job contains its place in the file, so that an interrupted run finds it.
  *
  * @param file is closed at the end
  * @param expected to which the rows that are ready are added
@@ -103,8 +100,7 @@ interface ImportState {
 }
 
 /**
- * Imports the rows of one slice of a file by a job. If an earlier attempt has sent it, the results of its job are read, and
- * rows that can be sent only now are refused: later rows may have changed the same records since.
+ * If an earlier attempt has sent the slice, reads its results, and refuses rows that are ready only now: later rows may have changed their records.
  *
  * @throws NodeApiError if the job cannot be started or read
  */
@@ -166,10 +162,9 @@ function changedSince(run: NodeRun, sentRows: PlannedRow[]): Error {
 type RowResult = Pick<PlannedRow, 'done' | 'failure'>;
 
 /**
- * Reads the result of each line of a job. A row without a readable result stays unknown: as a refused row it would be
- * imported again, and so written twice.
+ * A row without a readable result stays unknown: as a refused row it would be imported again, and so written twice.
  *
- * @param count of its lines
+ * @param count of the lines of the job
  * @param ended the finished job
  * @throws NodeApiError if the results cannot be read
  */
@@ -227,8 +222,7 @@ function refusalOf({ fields }: ImportPlan, status: number, error: unknown): RowF
 }
 
 /**
- * Why rows have no result. If a job ended early, they were not done, provided that it processed no more lines than there
- * are results.
+ * Why rows have no result. Those of a job that ended early were not done if it processed no more lines than there are results.
  *
  * @param results number of lines with a result; undefined if some results belong to no line
  */
@@ -243,7 +237,6 @@ function withoutResult(job: IDataObject, results: number | undefined): RowFailur
 	return unknownResult(`The CRM returned no result for this row, so it may have been written. The job is ${String(status)}${reason}`);
 }
 
-/** The result of the row is unknown. */
 const unknownResult = (explanation: string): RowFailure => ({
 	code: 'unknown',
 	message: `${explanation} Look for the record before you import the row again.`,

@@ -29,15 +29,11 @@ import { failuresByRecords, invalid, refusalOfRow, requiredFields, type RowKeys 
 
 /** Maximum rows of one job, which limits the rows in memory and the rows that an interrupted service has to repeat. */
 const rowsPerJob = 5_000;
-/**
- * Maximum characters of the rows of one job, with the names of their columns; services accept some 50 MB. Counted in the
- * file, which is the same for a retry, and not in the lines, since a retry may send more of them.
- */
+/** Maximum characters of a job's rows and the names of their columns, as in the file: a retry may send more lines. Services accept some 50 MB. */
 const charactersPerJob = 4 * 1024 * 1024;
 /** Maximum bytes of one line. */
 const maxLineLength = 1024 * 1024;
 
-/** What is noted of all rows: their keys, and the records that they should become. */
 interface RowNotes {
 	keys: RowKeys;
 	expected: ExpectedRecords | undefined;
@@ -63,11 +59,8 @@ export async function* planSlices(run: NodeRun, plan: ImportPlan, file: FileReco
 }
 
 /**
- * Plans rows as they are read: row → values → problems → line. At the end of a preview, tells which notations would read
- * the refused values.
- *
- * Thousands of waiting objects would outlive V8's young generation, and n8n's process would grow by all of them until its
- * next full garbage collection.
+ * Plans rows as they are read: row → values → problems → line. A preview ends with the notations that would read the refused values.
+ * Thousands of waiting objects would outlive V8's young generation, and n8n's process would grow by them until a full garbage collection.
  */
 async function* planRows(
 	run: NodeRun,
@@ -195,7 +188,6 @@ class NotationAdvice {
 		this.conversion = conversion;
 	}
 
-	/** Adds the values of a row, as it has them. */
 	add({ read, refusedValues }: Pick<RowValues, 'read' | 'refusedValues'>): void {
 		for (const { field, value } of read) {
 			if (isBlank(value)) continue;

@@ -30,7 +30,6 @@ import { chosenToCreate, importSettings, type ColumnPlan, type ImportPlan, type 
 import type { ImportResult } from './importReport';
 import { importRows } from './importRows';
 
-/** A file of the input, and where it is. */
 interface InputFile {
 	item: number;
 	field: string;
@@ -39,17 +38,14 @@ interface InputFile {
 	list?: unknown[];
 }
 
-/** A file, what the user has chosen for it, and what is in it. */
 interface ReadFile extends InputFile, FileContent {
 	chosen: ChosenFile | undefined;
 }
 
-/** A file, and how its rows are imported. */
 export interface PlannedFile extends InputFile {
 	/** Of its record type. */
 	run: NodeRun;
 	plan: ImportPlan;
-	/** The links of its records to others. */
 	links: Link[];
 	/** Why it has this record type. */
 	why: string;
@@ -57,11 +53,7 @@ export interface PlannedFile extends InputFile {
 
 export type ImportedFile = PlannedFile & ImportResult;
 
-/**
- * Reads each file of the input once, and finds its record type.
- *
- * @throws Error in the user's words if there is none, or if the user has chosen what is not there
- */
+/** Reads each file once, and finds its record type. @throws Error in the user's words without a file, or if the user has chosen what is not there */
 export async function readFiles(run: NodeRun, recordTypes: Resource[]): Promise<ReadFile[]> {
 	const { n8n } = run;
 	const inputs = inputFiles(run);
@@ -118,11 +110,7 @@ export async function openFile(n8n: IExecuteFunctions, { item, field, name, list
 	return await readFileRecords(readBinary(n8n, item, field), { ...settings, format });
 }
 
-/**
- * Plans the files that have a record type. The columns of all are checked before fields are created for any.
- *
- * @throws Error in the user's words if a file cannot be imported
- */
+/** Checks the columns of all files that have a record type before it creates any field. @throws Error in the user's words if a file is refused */
 export async function planFiles(run: NodeRun, read: ReadFile[]): Promise<PlannedFile[]> {
 	const related = new Set(read.flatMap(({ type }) => type?.path ?? []));
 	const typed = [];
@@ -195,8 +183,6 @@ export const lateLinkSettings = async ({ run, plan }: PlannedFile): Promise<Impo
 	await importSettings(run, plan, { operation: 'update', matchName: undefined });
 
 /**
- * Writes the late links of a file into the records that were written.
- *
  * @param fileNumbers distinguishes its jobs from those that wrote the records
  * @returns the file with their results
  * @throws as `importRows`
@@ -308,7 +294,6 @@ async function countFields(run: NodeRun, resource: Resource, columns: Column[]):
 	return assigned.filter(({ meaning }) => meaning !== undefined).length;
 }
 
-/** The custom objects of the account, as record types. */
 async function customObjectTypes({ api }: NodeRun, recordTypes: Resource[]): Promise<Resource[]> {
 	const type = recordTypes.find(({ parents }) => parents);
 	if (!type) return [];

@@ -18,10 +18,7 @@ import { InAnotherRow, type ImportPlan, type RowFailure } from './importPlan';
 /** How many rows with the key of an earlier one a notice shows. */
 const examplesShown = 3;
 
-/**
- * The keys by which the rows of a file find their records, to notice rows that overwrite each other; in a preview, also
- * their unique values, which the CRM refuses for a second record.
- */
+/** The keys by which rows find their records, to notice rows that overwrite each other; in a preview, also the values that must be unique. */
 export class RowKeys {
 	/** The number of rows with the key of an earlier one; if such rows are refused, also of those with a unique value of one. */
 	repeated = 0;
@@ -132,7 +129,6 @@ const noId: RowProblem = { message: 'The ID is missing, so the record to change 
 
 const needsId = ({ operation }: ImportPlan): boolean => operation === 'update' || operation === 'delete';
 
-/** The value to match on, and the required values, that are empty. */
 function emptyValues(values: IDataObject, matchField: Field | undefined, required: Field[]): RowProblem[] {
 	const isUnmatchable = matchField !== undefined && isBlank(matchValue(matchField.name, values));
 	const empty = required.filter((field) => (valueIn(values, field) ?? null) === null);
@@ -149,11 +145,7 @@ interface ReadyRow {
 	isRepeated: boolean;
 }
 
-/**
- * Why the CRM would refuse rows of a preview because of the records that it has, or lacks, by the number of the row.
- *
- * @param required the fields that a new record needs
- */
+/** Why the CRM would refuse rows of a preview for records that it has or lacks, by row number. @param required the fields that a new one needs */
 export async function failuresByRecords(run: NodeRun, plan: ImportPlan, rows: ReadyRow[], required: Field[]): Promise<Map<number, RowFailure>> {
 	const { matchField, writtenIds } = plan;
 	if (needsId(plan) && !writtenIds) return await unknownIds(run, plan, rows);

@@ -33,7 +33,6 @@ export function ownOrigin(origin: (typeof ownOriginChoices)[number], workflowOri
 	return origin === 'workflow' ? workflowOrigin : { instance: workflowOrigin.instance, ...(origin === 'undo' && { isUndo: true }) };
 }
 
-/** Whether an event was caused by an originator that is ignored. */
 export function isIgnored(event: CrmEvent, { origins, users }: IgnoredOrigins): boolean {
 	const { origin, actor } = causeOf(event);
 	const isOrigin = ({ instance, workflow = origin?.workflow, isUndo = false }: IgnoredOrigins['origins'][number]) =>
@@ -42,12 +41,7 @@ export function isIgnored(event: CrmEvent, { origins, users }: IgnoredOrigins): 
 	return actor !== undefined && users.includes(actor);
 }
 
-/**
- * States who caused an event, from a workflow's point of view.
- *
- * @param workflowOrigin the origin of the workflow
- * @returns undefined if the service does not report it
- */
+/** Who caused an event, from a workflow's point of view; undefined if the service does not report it. */
 export function madeBy(event: CrmEvent, workflowOrigin: KeyOrigin): 'this_workflow' | 'this_n8n' | 'other' | undefined {
 	const { isRequestKnown, origin } = causeOf(event);
 	if (!isRequestKnown) return undefined;

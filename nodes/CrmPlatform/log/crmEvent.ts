@@ -27,10 +27,7 @@ export interface CrmEvent extends IDataObject {
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/**
- * Parses an event; undefined if the JSON is not one. Unknown members are kept. Without deep copies, since a log has
- * hundreds of thousands of events.
- */
+/** Parses an event; undefined if the JSON is none. Keeps unknown members, without deep copies: a log has hundreds of thousands of events. */
 export function parseEvent(json: unknown): CrmEvent | undefined {
 	if (!isObject(json) || !isObject(json.data)) return undefined;
 	const { type, timestamp, sequence, data } = json;
@@ -42,7 +39,6 @@ export function parseEvent(json: unknown): CrmEvent | undefined {
 	return { ...json, id, data: { ...data, previous: previous ?? null, changed: changed ?? [] } } as CrmEvent;
 }
 
-/** The event that the body of a delivery contains, if any. */
 export const deliveredEvent = (body: Buffer): CrmEvent | undefined => parseEvent(parseJson(body.toString('utf8')));
 
 /** Whether the record was permanently deleted, at the event or later: only its ID is left. */
@@ -64,7 +60,6 @@ export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataO
 export const matchesEventPattern = (pattern: string, type: string): boolean =>
 	pattern === type || (pattern.endsWith('*') && type.startsWith(pattern.slice(0, -1)));
 
-/** The meaning of an event type: the record type and the change. */
 export interface EventMeaning {
 	/** The record type as outputs name it: `contact`; `custom.cars` for a custom object. */
 	typeName: string;

@@ -81,7 +81,6 @@ export async function openEventLog(api: Connection, report = (message: string): 
 	};
 }
 
-/** The list of the log, and what its readings share. */
 interface OpenLog {
 	send: Connection['send'];
 	list: SortedList;
@@ -112,10 +111,7 @@ async function newestIn(log: OpenLog, byNewest: Query) {
 	return value ? { identity: eventIdentity(value), timestamp: value.timestamp, sequence: value.sequence, account: value.account_id } : undefined;
 }
 
-/**
- * The events of some types, or of all if there are none. A service refuses types that it no longer has or that the user may no
- * longer see, although the log may contain such events; then all events are read and filtered.
- */
+/** A service refuses types that it no longer has or the user may not see, although the log may have such events: then all are read and filtered. */
 async function* eventsOf(log: OpenLog, types: string[], query: Query, limit?: number): AsyncGenerator<CrmEvent, void> {
 	const all = allEvents(log, query, limit);
 	if (types.length === 0) return yield* all;
@@ -187,12 +183,10 @@ interface PagedLog {
 	newest(): Promise<number | undefined>;
 }
 
-/** Maximum ranges that are read at the same time. */
 const rangesAtOnce = 6;
 
 /**
- * The events above a sequence, in sequence. A long log is divided by sequence into ranges of about a page, a few of which
- * are read at the same time.
+ * The events above a sequence, in sequence. A long log is read in ranges of about a page, a few at the same time.
  *
  * @throws Error in the user's words if the log ends before its newest event, as on a lagging replica
  */

@@ -230,7 +230,6 @@ function valueWithout(field: Field, value: unknown, identifiers: Identifiers): u
 	return valueProblem(field, text) === undefined ? text : null;
 }
 
-/** A record as outputs have it. */
 const reportedTrace = ({ path, record, places }: PersonRecord) =>
 	({ collection: collectionName(path), id: record.id, fields: places.map(({ field }) => field) });
 

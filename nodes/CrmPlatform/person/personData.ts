@@ -32,11 +32,9 @@ export interface PersonRecord {
 	/** Whether it links to somebody or something else, of the types that are read. */
 	linksToOthers: boolean;
 	isLinked: boolean;
-	/** The texts that name the person. */
 	places: Place[];
 }
 
-/** An event of the log that concerns a person. */
 interface PersonEvent extends IDataObject {
 	at: string;
 	type: string;
@@ -57,18 +55,12 @@ interface Person {
 export const isPerson = (ids: ReadonlySet<string>, path: Collection, id: unknown): boolean =>
 	path === '/contacts' && ids.has(String(id));
 
-/** What an account has about a person. */
 export interface PersonData extends Person {
 	records: PersonRecord[];
 	events: PersonEvent[];
 }
 
-/**
- * Reads all records and the log, and keeps what concerns a person. Nothing less finds every text.
- *
- * @param types the record types to read
- * @returns undefined if there is no such contact
- */
+/** Reads all records and the log: nothing less finds every text about a person. @returns undefined if there is no such contact */
 export async function readPersonData(api: Connection, types: Resource[], id: string): Promise<PersonData | undefined> {
 	api.requireDescription('Person');
 	const found = await findRecord(api, encodedPath`/contacts/${id}`);
@@ -116,7 +108,6 @@ async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 	return new Set([...ids].flatMap((each) => [each, mergedAway.get(each) ?? []].flat()));
 }
 
-/** The error of a contact that does not exist. */
 export const noContact = (id: string): string => `There is no contact ${id}, or the credential cannot see it. If it was erased, nothing of it is left.`;
 
 /** The fields of a record type with links or with lists of objects, custom and archived ones included: records still have their values. */
@@ -132,10 +123,7 @@ const missingLinks = `Not all definitions of custom fields could be read: the cr
 /** Links to contacts, also if the description does not say so. */
 const contactLinks = [fieldNamed('contact_id', { collection: '/contacts' }), fieldNamed('links', { linksTo: ['/contacts'] })];
 
-/**
- * The IDs of a collection to which a record links. Where the description does not say to what, a text may be one of them; a whole
- * number is none: it may be an amount, or the ID of a record of another type.
- */
+/** The IDs of a collection that a record links to. An undescribed text may be one, but no whole number: it may be an amount, or of another type. */
 function linkedIds(record: IDataObject, linkFields: Field[], collection: Collection): string[] {
 	const links = linksIn(record, linkFields);
 	const described = new Set(links.map(([, id]) => String(id)));

@@ -49,7 +49,6 @@ export async function readCrmRecords(settings: SyncSettings, sourceRecords: Sour
 	return crm;
 }
 
-/** Values of a field to look records up by. */
 interface ValuesToFind {
 	field: ComparedField;
 	values: unknown[];
@@ -59,7 +58,6 @@ interface ValuesToFind {
  * Finds the records in scope that have one of the values, with as few requests as possible: by filters, or by reading the
  * whole list. No record has a value that the service refuses as a filter, since it refuses to write such a value, too.
  *
- * @param scopeQuery filters that the records have to meet
  * @throws Error in the user's words
  */
 async function findRecords(list: RecordList, toFind: ValuesToFind[], scopeQuery: Query = {}): Promise<CrmRecords> {
@@ -89,7 +87,6 @@ async function findRecords(list: RecordList, toFind: ValuesToFind[], scopeQuery:
 /**
  * Refuses records outside the scope: the service ignores a filter, and other records could be changed or deleted.
  *
- * @param conditions the filters
  * @param recordFields the members of records; if one of the records has another one, those without it have no value
  * @throws Error in the user's words
  */
@@ -114,7 +111,6 @@ export class CrmRecords {
 
 	/**
 	 * @param records perhaps also some without any of the values that were looked up
-	 * @param scopeQuery the filters that they meet
 	 * @param lookUps by field, if the records were looked up by values; otherwise, they are the whole list
 	 */
 	constructor(records: readonly CrmRecord[], scopeQuery: Query, lookUps?: ReadonlyMap<string, LookedUp>) {

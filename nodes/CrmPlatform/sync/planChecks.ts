@@ -18,7 +18,6 @@ interface Claim {
 	indexes: number[];
 }
 
-/** The unique values that the plan writes. */
 function claimsOf(planned: RecordChange[], unique: readonly Field[]): Claim[] {
 	const claims = new Map<string, Claim>();
 	for (const [index, { patch, formerId }] of planned.entries()) {
@@ -33,10 +32,7 @@ function claimsOf(planned: RecordChange[], unique: readonly Field[]): Claim[] {
 	return [...claims.values()];
 }
 
-/**
- * Finds the unique value that a record gets. Services keep the main value of a list such as `emails` in a field
- * of its own, `email`.
- */
+/** Services keep the main value of a list such as `emails` in a field of its own, `email`. */
 function uniqueValueIn(values: IDataObject, field: Field): unknown {
 	const fieldValue = valueIn(values, field);
 	if (fieldValue !== undefined) return fieldValue;
@@ -44,10 +40,7 @@ function uniqueValueIn(values: IDataObject, field: Field): unknown {
 	return entryValue(entries.find((entry) => isObject(entry) && entry.primary === true) ?? entries[0]);
 }
 
-/**
- * Refuses the changes that would give a record a unique value which another record has, in scope or outside, or gets in
- * the same run: the service would refuse them, and a preview has to show it.
- */
+/** Refuses unique values that another record has, in scope or outside, or gets in this run, as the service would: a preview has to show it. */
 export async function refuseTaken(
 	planned: RecordChange[], crm: Pick<CrmRecords, 'holdersOf'>, { unique, recordList }: Pick<SyncSettings, 'unique' | 'recordList'>,
 ): Promise<RecordChange[]> {
@@ -94,7 +87,6 @@ export function refuseInvalid(planned: RecordChange[], fields: readonly Field[])
 /** A share of a small list may be less than one record: this many may be deleted as long as at least as many remain. */
 const fewRecords = 3;
 
-/** The numbers of records that were read to find those that the source does not have. */
 export interface RecordCounts {
 	/** Number of records in scope that a source can contain. */
 	comparable: number;

@@ -23,7 +23,6 @@ import {
 	missingInCrm, missingInSource as missingInSourceProperty, preview, settingsForAll, syncedOperation, versionField,
 } from './syncProperties';
 
-/** The user's settings, and the service's description of the records. */
 export interface SyncSettings {
 	recordList: RecordList;
 	scopeQuery: Query;
@@ -56,7 +55,6 @@ export interface SyncSettings {
 export type PlanSettings = Pick<SyncSettings, 'rules' | 'match' | 'unique' | 'compare' | 'changedField'>;
 
 export interface SyncRules {
-	/** What to do with records of the source that the CRM does not have. */
 	missingInCrm: 'create' | 'leave';
 	differing: 'update' | 'leave';
 	/** What to do with records in scope that the source does not have. */
@@ -76,11 +74,7 @@ export interface DeletionLimits {
 	number: number;
 }
 
-/**
- * Returns the execution that the mapping and the description of writes need.
- *
- * @throws NodeOperationError if no resource is chosen that can be synchronized
- */
+/** @throws NodeOperationError if no resource is chosen that can be synchronized */
 export function syncExecution(n8n: IExecuteFunctions, api: NodeRun['api']): NodeRun {
 	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 0)));
 	const operation = resource && operationOf(resource, syncedOperation);
@@ -93,11 +87,7 @@ export function syncExecution(n8n: IExecuteFunctions, api: NodeRun['api']): Node
 	return { n8n, api, resource, operation, identity: runIdentity(n8n, randomUUID()) };
 }
 
-/**
- * Reads the parameters and the service's description.
- *
- * @throws Error in the user's words if a parameter is missing, or if the service does not offer something
- */
+/** @throws Error in the user's words if a parameter is missing, or if the service does not offer something */
 export async function settingsOf(run: NodeRun): Promise<SyncSettings> {
 	const { n8n, api, resource } = run;
 	const parameter = ({ name, default: unset }: INodeProperties): unknown => n8n.getNodeParameter(name, 0, unset);
@@ -136,7 +126,6 @@ export async function settingsOf(run: NodeRun): Promise<SyncSettings> {
 	};
 }
 
-/** The fields that identify the record of an item. */
 function matchFields(n8n: IExecuteFunctions, fields: Field[]): Field[] {
 	const names = [matchOn, alsoMatchOn].map((property) => parameterText(n8n, property));
 	if (names[0] === '') throw new Error('Match On: choose the field that identifies the CRM record of an item.');

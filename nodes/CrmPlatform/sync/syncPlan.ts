@@ -76,10 +76,7 @@ function candidatesOf({ keys }: SourceRecord, crm: CrmRecords, match: readonly F
 	return { field: 0, records: [] };
 }
 
-/**
- * Why a record is another one than the item's, by the index of the field that found it: it has an earlier key, which the item
- * does not have. An unknown ID belongs to a deleted record.
- */
+/** Why the record that a field found is not the item's: it has an earlier key, which the item lacks. An unknown ID belongs to a deleted record. */
 function otherKeyOf(record: CrmRecord, match: readonly Field[], field: number): string | undefined {
 	const keys = matchKeysOf(record, match.slice(0, field));
 	const other = keys.findIndex((key) => key !== undefined && key !== record.id);
@@ -116,10 +113,7 @@ function missingRecords(sourceRecords: SourceRecord[], crm: CrmRecords, match: r
 	return crm.records.filter(({ id }) => !present.has(id));
 }
 
-/**
- * Finds the records to which a unique value of any item points. They are not missing in the source, even if that item
- * fails or matches another record.
- */
+/** Finds the records to which a unique value of an item points: they are not missing, even if that item fails or matches another record. */
 function possibleOwnersOf(
 	records: CrmRecord[], sourceRecords: SourceRecord[], matches: RecordMatch[], { match, unique }: PlanSettings,
 ): PossibleOwners {
@@ -148,7 +142,6 @@ function formsOf(field: Field, value: unknown): string[] {
 	return key === undefined ? [] : [key.toLowerCase(), `loosely ${looseText(key)}`];
 }
 
-/** Decides about a source record. */
 function planRecord(sourceRecord: SourceRecord, { record, isSeen = false, conflict }: RecordMatch, settings: PlanSettings): RecordChange {
 	const { item, values } = sourceRecord;
 	if (conflict !== undefined) {
@@ -206,7 +199,6 @@ function ruling(
 	return { why: noOrder };
 }
 
-/** Whose value a field gets. */
 export type Side = 'source' | 'crm';
 
 /** The differences between a record of the source and the CRM's, of which some may be kept. */

@@ -18,7 +18,6 @@ export const syncedOperation = 'upsert';
 export const isSynced = (resource: Resource): boolean =>
 	[syncedOperation, 'getMany', 'create', 'update', 'delete'].every((value) => operationOf(resource, value));
 
-/** The parameters of CRM Platform Sync for these record types. */
 export function syncPropertiesOf(resources: Resource[]): INodeProperties[] {
 	const offered = resources.filter(isSynced).map((resource) => ({ ...resource, operations: [sync] }));
 	return [hiddenOperation, ...propertiesOf(offered).filter(({ name }) => name !== hiddenOperation.name)];

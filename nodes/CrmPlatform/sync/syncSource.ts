@@ -25,7 +25,6 @@ export interface SourceRecord {
 	seenVersion?: string | undefined;
 	/** The values that both systems agreed on last, by field. */
 	agreed?: IDataObject | undefined;
-	/** When the record was changed in the other system. */
 	changedAt?: TimeSpan | undefined;
 }
 
@@ -40,16 +39,13 @@ export interface SyncFailure {
 	error: Error;
 }
 
-/** The records of the other system. */
 interface Source {
 	records: SourceRecord[];
-	/** The items that could not be read. */
 	failures: SyncFailure[];
 }
 
 /**
- * Reads the input items as records of the other system. For an empty source, n8n passes one item without values
- * (Always Output Data), which is not a record.
+ * For an empty source, n8n passes one item without values (Always Output Data), which is not a record.
  *
  * @throws Error in the user's words if no item has one of the named fields, while some have another; for the first item that
  * cannot be read, unless the node is set to continue on fail or this is a preview

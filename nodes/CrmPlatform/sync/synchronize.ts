@@ -12,8 +12,7 @@ import { comparableCount, planChanges } from './syncPlan';
 import { readSource, type SyncFailure } from './syncSource';
 
 /**
- * Synchronizes records of the CRM with the input items: reads what is necessary, plans all changes, and makes
- * them unless it is a preview.
+ * Synchronizes the CRM with the input items: plans all changes, then makes them unless it is a preview.
  *
  * @returns the items of each output
  * @throws NodeApiError or NodeOperationError if the CRM cannot be read (nothing is written then), and for
@@ -52,10 +51,7 @@ async function planAndApply(n8n: IExecuteFunctions): Promise<INodeExecutionData[
 	return outputOf(n8n, done, [...unread, ...failures], compared);
 }
 
-/**
- * Reads the input items and the CRM, and plans. Nothing is written. This is a separate function, so that the values of the
- * items can be garbage-collected while the plan runs: for 100,000 items they take as much memory as the records.
- */
+/** Separate, so that the items' values can be garbage-collected while the plan runs: for 100,000 items they take as much memory as the records. */
 async function planSync(run: NodeRun, settings: SyncSettings) {
 	const { records: sourceRecords, failures: unread } = await readSource(run, settings);
 	const compared = comparedFields(settings, sourceRecords);
@@ -73,8 +69,6 @@ export const outputNames = ['Created', 'Updated', 'Deleted', 'Conflict', 'Unchan
 const outputs: Record<RecordChange['action'], number> = { create: 0, update: 1, delete: 2, conflict: 3, unchanged: 4 };
 
 /**
- * Returns the items of each output.
- *
  * @param names the fields of a record to output
  * @param failures records that were not written; they go to Conflict, from where n8n moves them to its error
  * output if the node has one

@@ -52,8 +52,7 @@ export function waitsFor(targets: LinkTargets, undo: RecordUndo, creations: Read
 }
 
 /**
- * An undo with links to existing records only: links to missing records are left out, and links to records that were
- * created again get their new ids. A field stays if no link is left, or only those that it has.
+ * Leaves out links to missing records; those to records created again get their new ids. A field stays if no link is left, or only those it has.
  *
  * @param creations the records that are created before, as far as they are missing
  */

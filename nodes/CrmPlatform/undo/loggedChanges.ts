@@ -17,11 +17,7 @@ import { readUndoFields, type UndoFields } from './undoFields';
 import type { CauserChoice, UndoChoices } from './undoForm';
 import { UndoLinks } from './undoLinks';
 
-/**
- * Reads the log from the chosen time on.
- *
- * @throws Error in the user's words if it does not reach back to that time, or lacks what an undo needs
- */
+/** Reads the log from the chosen time on. @throws Error in the user's words if it does not reach back to that, or lacks what an undo needs */
 export async function readLoggedChanges(run: NodeRun, log: EventLog, choices: UndoChoices): Promise<LoggedChanges> {
 	const first = await firstEvent(run, log, choices);
 	const logged = new LoggedChanges({ run, log, choices, catalog: await run.api.describeEvents() });
@@ -31,11 +27,7 @@ export async function readLoggedChanges(run: NodeRun, log: EventLog, choices: Un
 	return logged;
 }
 
-/**
- * The first event at or after the chosen time.
- *
- * @throws Error in the user's words if the log does not reach back to it
- */
+/** The first event from the chosen time on. @throws Error in the user's words if the log does not reach back to that */
 async function firstEvent({ api }: NodeRun, log: EventLog, { since: sinceTime, allowsPartialUndo }: UndoChoices): Promise<CrmEvent | undefined> {
 	const since = sinceTime === undefined ? undefined : new Date(sinceTime).toISOString();
 	const [oldest, firstSince] = await Promise.all([log.oldest(), since === undefined ? undefined : log.firstSince(since)]);
@@ -137,7 +129,6 @@ export class LoggedChanges {
 		return mayHaveLinked;
 	}
 
-	/** Why there is nothing to undo, if so. */
 	whyNothing(): string {
 		const { causer: { label, type }, onlyIds, recordTypes, since } = this.source.choices;
 		const concerned = onlyIds ? 'the records in Only These Records' : recordTypes.length > 0 ? 'the chosen Record Types' : 'a record';

@@ -1,4 +1,3 @@
-/** The result of the undo of one record. */
 export type UndoResult = 'undone' | 'already_so' | 'conflict' | 'cannot_be_undone';
 
 /** Why a record is not undone, or not in full. A text may name a record or fields, in place of `{}`. */

@@ -18,15 +18,12 @@ import type { UndoFields } from './undoFields';
 /** Identifies a record among the records of all types. */
 export const recordKey = ({ collection, id }: { collection: string; id: string }): string => `${collection}/${id}`;
 
-/** What events of a type mean to an undo. */
 export interface UndoMeaning extends EventMeaning {
-	/** Whether the records that they are about are left out of it. */
+	/** Whether the records that they are about are left out of the undo. */
 	isIgnored: boolean;
-	/** Why these records cannot be undone. */
 	notUndoable?: Explanation | undefined;
 }
 
-/** An event of the log, as an undo sees it. */
 export interface LoggedEvent {
 	event: CrmEvent;
 	meaning: UndoMeaning;
@@ -55,10 +52,7 @@ export interface RecordHistory extends Pick<LoggedEvent, 'id' | 'key'>, Pick<Eve
 	name?: string | undefined;
 	/** Whether its creation is to be undone. */
 	isCreated: boolean;
-	/**
-	 * The fields that the changes to undo have changed, by the names that events give them; of a created record, also those
-	 * that others have changed since.
-	 */
+	/** The fields that the changes to undo have changed, named as in events; of a created record, also those that others have changed since. */
 	fieldHistories: Map<string, FieldHistory>;
 	/** Its deletion that is to be undone, and the fields as they were then: others may have changed the record in its place since. */
 	deletion?: { event: string; record: IDataObject; fieldHistories: Map<string, FieldHistory> };
@@ -66,7 +60,6 @@ export interface RecordHistory extends Pick<LoggedEvent, 'id' | 'key'>, Pick<Eve
 	recreations: Recreation[];
 	/** The record after its last event, whoever caused it: at least its version and these fields. Absent if it was deleted. */
 	lastLogged?: IDataObject | undefined;
-	/** Why it cannot be undone. */
 	notUndoable?: Explanation;
 }
 
@@ -78,11 +71,7 @@ export class RecordHistories {
 	/** By the record that an undo has created in place of the one to undo. */
 	private readonly byRecreation = new Map<string, { history: RecordHistory; recreation: Recreation }>();
 
-	/**
-	 * Adds an event: what it has changed, and the record as it is now, whoever caused it.
-	 *
-	 * @returns the history of its record, if that is one to undo
-	 */
+	/** Adds an event, whoever caused it. @returns the history of its record, if that is one to undo */
 	add(logged: LoggedEvent): RecordHistory | undefined {
 		const { event, meaning: { change, isIgnored }, cause, id, key, by } = logged;
 		const replacedKey = this.recreations.add(logged);
@@ -150,7 +139,7 @@ function addChangeToUndo(history: RecordHistory, logged: LoggedEvent, originalId
 	}
 }
 
-/** Adds to the history of a record what an event has done to its fields. Only what follows a change to undo counts. */
+/** Only what follows a change to undo counts. */
 function addFieldChanges({ fieldHistories, isCreated }: RecordHistory, { event, fields, cause, by }: LoggedEvent, originalIds: Substitutes): void {
 	const { sequence, data: { object, previous, changed } } = event;
 	const [isToUndo, isUndo] = [by === 'changes to undo', cause.origin?.purpose === 'undo'];

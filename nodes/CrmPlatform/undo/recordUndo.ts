@@ -6,10 +6,8 @@ import { explain, type Explanation, sentences, type UndoResult } from './reasons
 import type { RecordHistory } from './recordHistories';
 import type { UndoFields } from './undoFields';
 
-/** A record to undo. */
 export interface RecordToUndo {
 	history: RecordHistory;
-	/** The fields of its type. */
 	fields: UndoFields;
 }
 
@@ -43,7 +41,6 @@ export function withCopies(undo: RecordUndo): RecordUndo {
 	return withExplanations(undo, ...copies.map(({ id }) => explain('createdTwice', id)));
 }
 
-/** Marks all changes as kept, so that none of them is written. */
 export const allKept = (changes: FieldChange[]): FieldChange[] => changes.map((change) => ({ ...change, kept: true }));
 
 /**

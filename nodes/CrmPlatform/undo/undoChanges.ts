@@ -16,10 +16,8 @@ import { planUndo } from './undoPlan';
 import { writeUndos } from './undoWrites';
 
 /**
- * Undoes what an execution, a workflow or a user has written: reads the log, compares it with the current records,
- * and writes the previous values unless it is a preview.
+ * Reads the log, compares it with the current records, and writes the previous values unless it is a preview.
  *
- * @param undoableTypes the record types whose changes can be undone
  * @throws Error in the user's words if the log cannot be read or does not reach back; nothing is written then
  * @throws NodeApiError if the service stops answering; the next undo continues
  */
@@ -49,11 +47,7 @@ export async function undoChanges(running: NodeRun, item: number, undoableTypes:
 	return undoOutput(undone, names, api.notices, isPreview);
 }
 
-/**
- * The histories of the records to undo. Tells the user about records for which no changes were found.
- *
- * @throws Error in the user's words if a chosen ID is that of records of several types
- */
+/** Tells the user of chosen records without changes. @throws Error in the user's words if a chosen ID is that of records of several types */
 function historiesToUndo(logged: LoggedChanges, choices: UndoChoices, notices: Set<string>): RecordHistory[] {
 	const { onlyIds } = choices;
 	const histories = logged.histories.all().filter(({ id }) => onlyIds?.has(id) ?? true);

@@ -18,7 +18,7 @@ export class UndoFields {
 	readonly description: ResourceDescription | undefined;
 	/** Whether a record can be created under a key by which the next undo finds it. */
 	readonly canMarkRecreations: boolean;
-	/** Compares records. Each custom field is a value of its own. */
+	/** Each custom field is a value of its own. */
 	readonly compare: RecordComparison;
 	private readonly byName: Record<'create' | 'update', ReadonlyMap<string, Field>>;
 	private readonly dependents: ReadonlyMap<string, readonly string[]>;
@@ -84,10 +84,7 @@ export class UndoFields {
 	}
 }
 
-/**
- * The fields that the service changes with a field, or that only have a meaning together with it: the stage of a pipeline,
- * and `emails`, which contains `email`.
- */
+/** The fields that the service changes with a field, or that have a meaning only with it: the stage of a pipeline, and `emails` of `email`. */
 function dependentsIn(fields: Field[]): ReadonlyMap<string, readonly string[]> {
 	const isPartOf = (field: Field, other: Field): boolean =>
 		(field.part !== undefined && other.part === undefined && other.collection === field.collection) || other.name === listNameOf(field);
@@ -97,7 +94,6 @@ function dependentsIn(fields: Field[]): ReadonlyMap<string, readonly string[]> {
 	}));
 }
 
-/** Reads the description of a record type, and its custom fields. */
 export async function readUndoFields(run: NodeRun, { collection, template }: EventMeaning): Promise<UndoFields> {
 	const description = await run.api.describe(template);
 	const custom = await customFieldsIfAny(run.api, collection, description?.update?.fields ?? []);

@@ -67,7 +67,6 @@ export const undoOptions = (recordTypes: Resource[]): INodeProperties[] =>
 
 const causerTypes = ['execution', 'workflow', 'instance', 'actor'] as const;
 
-/** Who made the changes to undo. */
 export interface CauserChoice {
 	type: (typeof causerTypes)[number];
 	/** Empty for all workflows of this n8n. */
@@ -86,13 +85,9 @@ export interface UndoChoices {
 	allowsPartialUndo: boolean;
 	isPreview: boolean;
 	takesPrecedence: boolean;
-	/**
-	 * Whether the credential may see only some of the records: only an API key sees all. A deletion in the log may then
-	 * mean that a record became invisible.
-	 */
+	/** Whether the credential may not see all records, as an API key does: a deletion in the log may then mean that one became invisible. */
 	isSightLimited: boolean;
 	maximum: number;
-	/** Those whose changes can be undone. */
 	undoableTypes: Resource[];
 	/** The chosen record types; all if empty. */
 	recordTypes: string[];

@@ -92,7 +92,7 @@ export class UndoLinks {
 	}
 }
 
-/** What the fields of a record type link to, by the names that events give them. */
+/** By the names that events give the fields. */
 async function readTargets(api: Connection, { collection, template }: EventMeaning): Promise<ReadonlyMap<string, Collection[]>> {
 	const { fields } = await readRecordFields(api, template, collection);
 	const targets = new Map<string, Collection[]>();

@@ -16,7 +16,6 @@ import { type FieldHistory, type RecordHistory, recordKey, type Substitutes, wit
 import { allKept, notWritten, type RecordToUndo, type RecordUndo, withCopies, withExplanations } from './recordUndo';
 import type { UndoChoices } from './undoForm';
 
-/** What applies to all records of an undo. */
 interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
 	/** The keys of the records that the log reports as deleted, but that may only be invisible to the credential. */
 	invisible: ReadonlySet<string>;
@@ -24,12 +23,7 @@ interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimite
 	newIds: Substitutes;
 }
 
-/**
- * Decides what happens to each record, and looks up what it links to. A created record stays if another one links to it when
- * the undo is done.
- *
- * @throws NodeApiError if the service does not answer
- */
+/** Decides about each record. A created one stays if another links to it afterwards. @throws NodeApiError if the service does not answer */
 export async function planUndo(
 	api: Connection, choices: UndoChoices, { fields, links, histories: { recreations } }: LoggedChanges, histories: RecordHistory[],
 ): Promise<{ planned: RecordUndo[]; targets: LinkTargets }> {
@@ -45,10 +39,7 @@ export async function planUndo(
 	return { planned, targets };
 }
 
-/**
- * The keys of the records that the log reports as deleted, but that the CRM does not show as deleted: for a user, a record
- * that becomes invisible is reported as deleted, too.
- */
+/** The keys of those that the CRM does not show as deleted: for a user, a record that becomes invisible is reported as deleted, too. */
 async function readInvisible(api: Connection, histories: RecordHistory[]): Promise<ReadonlySet<string>> {
 	const gone = histories.filter(({ notUndoable, lastLogged }) => notUndoable === undefined && !lastLogged);
 	const invisible = new Set(gone.map(({ key }) => key));
@@ -137,10 +128,7 @@ function planRecreated(toUndo: RecordToUndo, { id: newId, record, changed }: Liv
 	return differing.length > 0 ? withExplanations(planned, explain('hasOtherValues')) : planned;
 }
 
-/**
- * The changed fields of a record get their previous values. Somebody else may have deleted the record: if an undo has
- * created it again, its fields are restored there.
- */
+/** The changed fields get their previous values; if somebody else has deleted the record, in the one that an undo has created in its place. */
 function planChanged(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
 	const { lastLogged, fieldHistories, key } = toUndo.history;
 	const recreation = lastLogged ? undefined : livingRecreation(toUndo.history);
@@ -171,10 +159,9 @@ const keepingReasons = ['fieldsChangedSince', 'missingInList', 'fieldsTied'] as 
 type KeepingReason = (typeof keepingReasons)[number];
 
 /**
- * The changes that give a record the values from before the changes to undo. A value that is no longer as these made it
- * belongs to others, and is kept, together with the fields that the CRM changes with it.
+ * A value that is no longer as the changes to undo made it belongs to others, and is kept, together with the fields that the CRM changes with it.
  *
- * @returns also why some of them are kept
+ * @returns the changes, and why some of them are kept
  */
 function restoringChanges(
 	toUndo: RecordToUndo, rules: UndoRules, names: string[], record: IDataObject,
@@ -199,7 +186,6 @@ function restoringChanges(
 	return { changes: changes.map((change): FieldChange => (isKept(change) ? { ...change, kept: true } : change)), explanations };
 }
 
-/** What the undo of a field changes. */
 interface Restoration {
 	/** The field after the changes to undo; a contested list, as it is now. */
 	asChanged: unknown;
@@ -269,10 +255,7 @@ function reasonsToKeep(
 	return reasons;
 }
 
-/**
- * Whether others have changed, after the first change of a field that is to be undone, another one that the CRM changes with
- * it. In a list of links, each entry is judged by itself.
- */
+/** Whether others, after the first change to undo of a field, have changed one that the CRM changes with it. Lists of links are judged by entry. */
 function isTiedToOthers({ history: { fieldHistories }, fields }: RecordToUndo, name: string): boolean {
 	if (fields.linkField(name)) return false;
 	const since = fieldHistories.get(name)?.firstSequence ?? Infinity;
@@ -280,10 +263,7 @@ function isTiedToOthers({ history: { fieldHistories }, fields }: RecordToUndo, n
 	return tied.some((other) => (lastByOthers(other) ?? 0) > since);
 }
 
-/**
- * A deleted record with the values from before the changes to undo, but for those that are kept: they are as it had them last.
- * These are the fields that others have changed, or that must stay with them.
- */
+/** A deleted record as before the changes to undo, but with its last values of the fields that others have changed, or that must stay with these. */
 function recordBeforeChanges(toUndo: RecordToUndo, rules: UndoRules): { restored: IDataObject; keptNames: ReadonlySet<string> } {
 	const { history, fields } = toUndo;
 	const { record, fieldHistories } = history.deletion!;

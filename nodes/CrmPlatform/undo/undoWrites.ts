@@ -21,7 +21,6 @@ import type { planUndo } from './undoPlan';
 // The writes of an undo depend on each other: a value that must be unique becomes free when the record that has it is undone,
 // a created record can be deleted when nothing links to it any more, and a record can be linked to when it was created again.
 
-/** How far an undo is. */
 interface Course {
 	run: NodeRun;
 	logged: LoggedChanges;
@@ -70,12 +69,7 @@ function readySteps(course: Course, action: 'update' | 'create'): UndoStep[] {
 	return pendingSteps(course, action).filter(({ state, toWrite }) => state === 'forced' || !waitsFor(course.targets, toWrite, creations));
 }
 
-/**
- * Deletes the created records that no remaining record links to, dependents first. Before each request, the log shows
- * whether others have linked to one meanwhile.
- *
- * @returns whether any of them is done
- */
+/** Deletes created records to which nothing links, dependents first. The log shows links made meanwhile. @returns whether any of them is done */
 async function deleteUnlinked(course: Course): Promise<boolean> {
 	for (let areDone = false; ; areDone = true) {
 		const pending = pendingSteps(course, 'delete');
@@ -213,7 +207,6 @@ interface UndoStep {
 	readonly reported: RecordUndo;
 	/** If a value is taken: the id of the record that has it, if the CRM reports it. */
 	readonly takenBy?: string | undefined;
-	/** The changes that the CRM has accepted. */
 	readonly accepted: FieldChange[];
 }
 
