@@ -15,7 +15,6 @@ const usual = scopes.filter(
 	(scope) => !['custom-fields:write', 'custom-objects:define', 'pipelines:write', 'records:erase', 'users:write'].includes(scope),
 );
 
-/** An expression for the scopes that the user chose. */
 const chosen = '$self["scopes"].concat($self["moreScopes"]).join(" ").trim()';
 
 export class CrmPlatformOAuth2Api implements ICredentialType {

@@ -62,7 +62,6 @@ export class CrmPlatformTrigger implements INodeType {
 	}
 }
 
-/** The parameters of the webhook trigger besides the events. */
 export const webhookProperties: INodeProperties[] = [
 	booleanProperty('Recover Missed Events', 'recover', true, 'Whether to catch up on events that occurred while the workflow was inactive or n8n was down, one by one and in order'),
 	numberProperty('Maximum Age (Hours)', 'recoverHours', 24, {

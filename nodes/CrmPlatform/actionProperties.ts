@@ -8,10 +8,8 @@ import { choiceProperty, numberProperty, optionsCollection } from './parameters/
 /** An entry of the menu and its operations, as far as the parameters depend on them. */
 type OfferedEntry = Omit<MenuEntry, 'operations'> & { operations: Array<Omit<Operation, 'prepare'>> };
 
-/** Of every node. */
 export const icon = { light: 'file:../../icons/crm-platform.svg', dark: 'file:../../icons/crm-platform.dark.svg' } as const;
 
-/** The choice of the credential that signs the node's requests. */
 export const authentication = choiceProperty('Authentication', 'authentication', 'apiKey', [
 	['API Key', 'apiKey', 'Access the whole account with an API key'],
 	['OAuth2', 'oAuth2', 'Sign in as a user and access what that user may see'],
@@ -32,11 +30,7 @@ export const credentials: INodeCredentialDescription[] = [
 	},
 ];
 
-/**
- * The parameters that n8n shows for these record types.
- *
- * @param first the entry chosen in a new node
- */
+/** @param first the entry chosen in a new node */
 export function propertiesOf(resources: OfferedEntry[], first = 'contact'): INodeProperties[] {
 	const offered = resources.map(withActions);
 	return [

@@ -22,12 +22,10 @@ import { linkedRecordsToAdd, RecordCreator } from './writing/recordCreator';
 import { runIdentity } from './writing/runState';
 
 /**
- * Runs the node's operation for each input item, in order. Each output, errors included, is linked
- * to the item it came from; notices for the user become hints, or part of the error.
+ * Runs the operation for each input item, in order. Each output, errors included, is linked to its item; notices become hints, or part of an error.
  *
  * @param node its resources, by default those of CRM Platform and CRM Platform Admin; and `NodeRun.reviewText`
- * @throws NodeApiError or NodeOperationError of the first item that failed, unless the node is set to
- * continue on fail
+ * @throws NodeApiError or NodeOperationError of the first item that failed, unless the node is set to continue
  */
 export async function execute(n8n: IExecuteFunctions, node: ExecutedNode = {}): Promise<INodeExecutionData[][]> {
 	return await answerOf(n8n, async () => await runOperation(n8n, node));
@@ -92,7 +90,6 @@ function countOfRuns({ n8n, api, operation }: NodeRun): number {
 	return 1;
 }
 
-/** Prepares the operation. Its writes are sent, or shown in a preview. */
 async function prepareWork(run: NodeRun): Promise<Work> {
 	const { n8n, api, operation } = run;
 	if (isToolCall(n8n)) refuseForeignArguments(n8n);
@@ -136,10 +133,7 @@ function reportFailures({ n8n, api }: NodeRun, failures: ItemFailure[], done: nu
 	if (failures.length > 1) api.notices.add([`${failures.length} of ${count} items failed:`, ...reasonLines(failures)].join('\n'));
 }
 
-/**
- * The items with the names of linked records; a page is one item with many records. Failed ones, which alone have an `error`,
- * stay as they are: they have the values of their input.
- */
+/** A page is one item with many records. Failed items, which alone have an `error`, stay as they are: they have the values of their input. */
 async function withNames({ api, resource }: NodeRun, items: INodeExecutionData[], names: NamesToAdd): Promise<INodeExecutionData[]> {
 	if (names === 'none') return items;
 	const fields = (await api.describe(resource.path))?.fields ?? [];

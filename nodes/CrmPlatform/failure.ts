@@ -23,16 +23,12 @@ export function withLines(failure: NodeFailure, lines: string[]): NodeFailure {
 	return failure;
 }
 
-/** The failure of an input item. */
 export interface ItemFailure {
 	item: number;
 	failure: NodeFailure;
 }
 
-/**
- * Describes the results of the other items, some of which may be written already. Items are numbered as n8n numbers them,
- * from 0.
- */
+/** What became of the other items, some of which may be written already. Items are numbered from 0, as in n8n. */
 export function failureSummary(failures: ItemFailure[], done: number, count: number): string[] {
 	const untried = count - done - failures.length;
 	const reasons = reasonLines(failures);
@@ -48,10 +44,7 @@ export const reasonLines = (failures: ItemFailure[]): string[] =>
 	countedReasons(failures.map(({ failure }) => failure.message)).map(({ count, message, indexes }) =>
 		`${count} × ${message} (item ${listed(indexes.map((index) => failures[index]!.item))})`);
 
-/**
- * Converts a failure to an output item. The item has exactly these three members: n8n takes an item with no others
- * for an error (n8n-core 2.41, handleNodeErrorOutput).
- */
+/** An output item with exactly these three members: n8n takes an item with no others for an error (n8n-core 2.41, handleNodeErrorOutput). */
 export function failureJson({ message, description, context }: NodeFailure): IDataObject {
 	const details = { description: description ?? '', ...(context.data as IDataObject) };
 	return { error: message, message, details };
@@ -66,7 +59,6 @@ export function countedReasons(messages: string[]): Array<{ count: number; messa
 		({ count: indexes.length, message: indexes.length === 1 ? messages[indexes[0]!]! : reason, indexes }));
 }
 
-/** A reason without the values it quotes, in which alone it may differ from others. */
 export const withoutValues = (message: string): string => message.replace(/“[^”]*”/g, '“…”');
 
 /** Maximum number of existing records that are read per execution: each costs a request. */
@@ -75,12 +67,7 @@ const maxRead = 10;
 /** The names of existing records, by ID; undefined if they could not be read. */
 const existingNames = new WeakMap<Connection, Map<string, string | undefined>>();
 
-/**
- * Adds the name of an existing record to its ID in an error (`duplicate`), since an ID means nothing to people. If it cannot
- * be read, the error stays as it is.
- *
- * @param collectionOf finds where the record is
- */
+/** Adds the name of an existing record, if it can be read, to its ID in an error (`duplicate`): an ID means nothing to people. */
 export async function withRecordName(api: Connection, failure: NodeFailure, collectionOf: () => Collection): Promise<NodeFailure> {
 	const { existing_id: id } = (failure.context.data ?? {}) as { existing_id?: unknown };
 	if (typeof id !== 'string' || id === '') return failure;

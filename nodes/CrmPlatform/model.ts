@@ -15,10 +15,7 @@ export interface MenuEntry {
 	name: string;
 	/** Stored in workflows: `contact`. */
 	value: string;
-	/**
-	 * Path of its records. A name in braces is a parameter of the node, one of `parents`:
-	 * `/custom-objects/{objectKey}/records`.
-	 */
+	/** Of its records, with parameters of the node (`parents`) in braces: `/custom-objects/{objectKey}/records`. */
 	path?: Collection;
 	/** Parameters for the parents of the records, which the user picks first. */
 	parents?: INodeProperties[];
@@ -47,23 +44,16 @@ export interface Operation {
 	output?: OutputSchema | null;
 	/** Finds the description of the operation's write, which names the fields to fill in. */
 	describedWrite?(description: ResourceDescription): WriteDescription | undefined;
-	/**
-	 * For an action that crm_act of CRM Platform AI Toolkit offers, such as rescheduling a message: whether it sends something
-	 * to people outside the CRM. Absent for all other operations.
-	 */
+	/** Of an action that crm_act of CRM Platform AI Toolkit offers, and no other operation: whether it sends something to people outside the CRM. */
 	toolAction?: { leavesTheCrm: boolean };
 	/** Whether it takes records of all types, so that the user picks none. */
 	isForAllTypes?: true;
 	/** Whether the operation runs once for all items if no parameter depends on the item: each run would return the same. */
 	isOnceForAll?: true;
-	/**
-	 * Reads what all items share, and returns what runs the items, or what they write. It also creates the linked records that
-	 * names of no record stand for (`onMissingLink`).
-	 */
+	/** Reads what all items share, and returns what runs them, or their writes. Creates linked records for names without one (`onMissingLink`). */
 	prepare(run: NodeRun): Work | Writes | Promise<Work | Writes>;
 }
 
-/** The operation with that value, if the resource has it. */
 export const operationOf = ({ operations }: Pick<MenuEntry, 'operations'>, value: unknown): Operation | undefined =>
 	operations.find(({ option }) => option.value === value);
 
@@ -118,10 +108,7 @@ export interface OutputField {
 export type Write = RecordAndValues & (
 	/** It changes the record with this id. */
 	| { id: string; creates?: undefined; orderKey?: undefined }
-	/**
-	 * It creates a record: an `addition` is one that another attempt would find and change; `ifNoneMatches`, it changes a
-	 * record that matches.
-	 */
+	/** It creates a record: an `addition` is one that another attempt would find and change; `ifNoneMatches` changes one that matches. */
 	| {
 		id?: undefined;
 		creates?: 'addition' | 'ifNoneMatches';
@@ -155,12 +142,10 @@ export type Results = Array<Result | Error | undefined>;
 /** Whether to send more after these results, and after all results before. */
 export type MayContinue = (results: Results) => boolean;
 
-/** One output item, or several. */
 export type Result = OutputItem | OutputItem[];
 
 export type OutputItem = IDataObject | ItemWithFiles;
 
-/** An output item that carries files. */
 export class ItemWithFiles {
 	readonly json: IDataObject;
 	readonly files: IBinaryKeyData;
@@ -203,10 +188,7 @@ export interface NamedPart {
 	name: string;
 }
 
-/**
- * What is checked while values are read. Previews check the rest later, with the record at hand (`changes/preview`); what
- * nobody checks, the service refuses.
- */
+/** What is checked while values are read. Previews check the rest later (`changes/preview`); what nobody checks, the service refuses. */
 export interface Checks {
 	/**
 	 * A name that no record has may be an ID: with `none`, it is sent. A filter would silently find nothing, and a person would

@@ -6,7 +6,6 @@ import { withoutMembers } from './base/ownMembers';
 import { countedReasons, failureJson, type ItemFailure } from './failure';
 import { ItemWithFiles, type OutputItem } from './model';
 
-/** What became of an input item. */
 export type ItemResult = { item: number; outputs: OutputItem[] } | ItemFailure;
 
 interface Output {
@@ -16,10 +15,7 @@ interface Output {
 	done: number;
 }
 
-/**
- * Outputs each result and each failure as an item that is linked to its input. A failure has the values of its input, as n8n
- * adds them on the error output.
- */
+/** Outputs each result and failure, linked to its input. A failure has the values of its input, as n8n adds them on the error output. */
 export async function allItems(n8n: IExecuteFunctions, results: AsyncIterable<ItemResult>): Promise<Output> {
 	const items: INodeExecutionData[] = [];
 	const failures: ItemFailure[] = [];
@@ -44,8 +40,7 @@ export async function allItems(n8n: IExecuteFunctions, results: AsyncIterable<It
 }
 
 /**
- * Outputs one item, however many records there are. It is linked to the first and the last input item: if both come
- * from one item of an earlier node, n8n finds that item; otherwise n8n reports that there are several.
+ * Outputs one item, linked to the first and the last input: n8n finds the item of an earlier node that both come from, or reports several.
  *
  * @param count number of input items
  * @param isUpsert whether it counts what was created and updated
@@ -92,10 +87,7 @@ export async function summaryItem(
 
 const failedItem = ({ item, failure }: ItemFailure) => ({ json: failureJson(failure), pairedItem: { item } });
 
-/**
- * Renames the member `error` of a record: under Retry On Fail, n8n takes a first item that has one for a failure and
- * runs the node again (n8n-core 2.41, WorkflowExecute, checkFailure). The value moves to `error_info`.
- */
+/** Renames a record's `error`: under Retry On Fail, n8n repeats a node whose first item has one (n8n-core 2.41, WorkflowExecute, checkFailure). */
 function withoutError(record: IDataObject): IDataObject {
 	if (!Object.hasOwn(record, 'error')) return record;
 	const { error, ...others } = record;

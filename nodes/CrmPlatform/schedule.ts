@@ -30,11 +30,9 @@ export const eachItem = (handle: (item: number) => Promise<Result>, atOnce = 1):
 });
 
 /**
- * Runs the prepared operation for `count` items, in slices, a few at a time. Yields the results in the order of the items.
+ * Runs the prepared operation in slices, a few at a time. Yields the results in the order of the items.
  *
- * After `mayContinue` returns false, nothing further is sent, and requests in flight are awaited.
- *
- * @param mayContinue called before each request with the new results
+ * @param mayContinue called before each request with the new results; after false, nothing more is sent, and requests in flight are awaited
  */
 export async function* runAll(
 	{ size, atOnce, handle }: Work,

@@ -10,16 +10,12 @@ interface Form {
 	parameters: INodeProperties[];
 }
 
-/** A variant of a parameter, and the forms that show it. */
 interface Variant {
 	property: INodeProperties;
 	forms: Form[];
 }
 
-/**
- * Merges the parameters of all forms: each appears once, with the forms that show it. n8n 2.41 passes the list to AI
- * builders unchanged, so a parameter that is written once is read once.
- */
+/** Merges the parameters of all forms: each appears once, since n8n 2.41 passes the list to AI builders unchanged. */
 export function sharedParameters(forms: Form[]): INodeProperties[] {
 	const all = variantsOf(forms, ({ parameters }) => parameters);
 	return namesInOrder(forms).flatMap((name) => {
@@ -72,10 +68,7 @@ function combinedCollection({ property, forms: having }: Variant, forms: Form[])
 /** Of what only AI builders read: no node has that version. It comes first, since n8n shows whatever depends on an expression. */
 export const neverShown = { '@version': [-1] };
 
-/**
- * A parameter whose label or choices differ from form to form, as AI builders read it: n8n 2.41 describes only the first
- * parameter of each name to them.
- */
+/** For AI builders, a parameter that differs from form to form: n8n 2.41 describes only the first of each name to them. */
 function builderProperty(variants: Variant[], forms: Form[]): INodeProperties {
 	const { property } = maxBy(variants, ({ property: { options = [] } }) => options.length)!;
 	const conditions = conditionsFor(variants.flatMap((variant) => variant.forms), forms);

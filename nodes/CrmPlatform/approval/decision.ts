@@ -37,7 +37,6 @@ export async function taskWithId(api: Connection, id: string): Promise<IDataObje
 	return task;
 }
 
-/** What the approver has decided, as the CRM has it. */
 interface Decision {
 	/** Absent while the request is open. */
 	outcome?: 'approved' | 'changed' | 'declined' | 'expired';
@@ -47,11 +46,7 @@ interface Decision {
 	refusal?: string;
 }
 
-/**
- * Reads the task, whose state is the decision, and who completed it.
- *
- * @throws Error if the task or the log cannot be read
- */
+/** The task's state is the decision. @throws Error if the task, or the log of who completed it, cannot be read */
 export async function decisionInCrm(api: Connection, request: ApprovalRequest, now: number): Promise<Decision> {
 	const task = await taskWithId(api, request.taskId);
 	const isOver = now >= Date.parse(request.until);
@@ -102,10 +97,8 @@ export const approvalWebhooks = (['GET', 'POST'] as const).map((httpMethod): IWe
 }));
 
 /**
- * Answers a visit of the link or a delivery of the CRM. Neither contains the decision: both only make the node
- * read the task, so that opening the link, or a preview of the link, approves nothing.
- *
- * Never throws, since n8n would then continue the workflow.
+ * Answers a visit of the link or a delivery of the CRM. Both only make the node read the task, so that opening the link, or a preview of it,
+ * approves nothing. Never throws, since n8n would then continue the workflow.
  */
 export async function receiveDecision(n8n: IWebhookFunctions): Promise<IWebhookResponseData> {
 	// Every context has this method, but only some types declare it.

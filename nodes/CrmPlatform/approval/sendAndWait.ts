@@ -59,7 +59,6 @@ const properties: INodeProperties[] = [
 	},
 ];
 
-/** A week, and a year. */
 const [defaultHours, maxHours] = [7 * 24, 365 * 24];
 
 const limitWaitHours = numberProperty('Limit Wait Time (Hours)', 'limitWaitHours', defaultHours, {
@@ -105,8 +104,7 @@ export const sendAndWait: Operation = {
 const grace = 5 * 60_000;
 
 /**
- * Gives the approver a task and makes the execution wait. The CRM calls n8n when the task is completed or
- * deleted; if it cannot, the approver opens the link in the task.
+ * Gives the approver a task and makes the execution wait until the CRM calls n8n; if it cannot, the approver opens the link in the task.
  *
  * @throws Error in the user's words
  */
@@ -148,7 +146,6 @@ async function askForApproval(run: NodeRun): Promise<IDataObject> {
 	return task;
 }
 
-/** The user's entries, with the approver and the record that the task is about. */
 async function readQuestion(run: NodeRun) {
 	const { n8n, api, reviewText = '' } = run;
 	const read = (name: string): string => String(n8n.getNodeParameter(name, 0, '') ?? '').trim();
@@ -197,10 +194,7 @@ function taskBody(
 	return { title, description, assignee_id: approverId, owner_id: approverId, due_at: until.toISOString(), ...links };
 }
 
-/**
- * Creates a record under a key that is equal for each attempt of Retry On Fail, so that no attempt creates a second one. A
- * retry of the execution is another one, with another link.
- */
+/** Creates a record once for all attempts of Retry On Fail, which share a key. A retry of the execution has another key and link. */
 async function createOnce(
 	run: NodeRun,
 	description: WriteDescription,
@@ -239,9 +233,8 @@ const noWebhook =
 	'The CRM does not call n8n about this task: it cannot limit a webhook to one task, cannot reach this n8n, or does not let the credential create webhooks. The approver has to open the link in the task after completing or deleting it.';
 
 /**
- * Gives a node of its own to each other call of this node that is still to run, such as those that a model makes in
- * one message. n8n disables the node with which an execution resumes (n8n-core 2.41, handleWaitingState), and with it
- * all calls that share it: they would output their input, in which a model may have said `approved`.
+ * Gives each other pending call of this node, such as one that a model makes in the same message, a node of its own. n8n disables the node with
+ * which an execution resumes (n8n-core 2.41, handleWaitingState): calls that share it would output their input, perhaps a model's `approved`.
  */
 function separateOtherCalls(n8n: IExecuteFunctions): void {
 	const { runExecutionData } = n8n as unknown as { runExecutionData: IRunExecutionData };

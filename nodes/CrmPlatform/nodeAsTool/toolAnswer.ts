@@ -4,16 +4,12 @@ import { isToolCall } from '../api/toolNode';
 import { nodeFailure, type NodeFailure } from '../failure';
 import { maxAnswerLengthOf, minAnswerLength } from '../parameters/outputParameters';
 
-/** The node's items, and notices for the user. */
 export interface NodeOutput {
 	items: INodeExecutionData[];
 	notices: Iterable<string>;
 }
 
-/**
- * What n8n gets of a run of the node: its items; notices become hints. AI agents and MCP clients do not read hints.
- * For them, notices go into the text of the items, up to a maximum length, or into the error message.
- */
+/** A run's items, with notices as hints. AI agents and MCP clients read none: they get notices within an answer or error of limited length. */
 export async function answerOf(n8n: IExecuteFunctions, execute: () => Promise<NodeOutput>): Promise<INodeExecutionData[][]> {
 	if (!isToolCall(n8n)) {
 		const { items, notices } = await execute();
@@ -36,16 +32,12 @@ export async function answerOf(n8n: IExecuteFunctions, execute: () => Promise<No
 	}
 }
 
-/**
- * Whether the model would read nothing of an error that is thrown: AI Agent 2 answers it with an empty text (LangChain's
- * AgentExecutor in n8n 2.41).
- */
+/** Whether the model would read nothing of a thrown error: AI Agent 2 answers it with an empty text (LangChain's AgentExecutor, n8n 2.41). */
 function isSwallowed(n8n: IExecuteFunctions): boolean {
 	const { parentNode } = n8n as { parentNode?: INode };
 	return n8n.isToolExecution() && !parentNode?.type.endsWith('.mcpTrigger');
 }
 
-/** The message of the error, with its description. */
 export const failureText = ({ message, description }: NodeFailure): string =>
 	description && !message.includes(description) ? `${message}\n${description}` : message;
 
@@ -61,11 +53,7 @@ export const inSentences = (text: string): string =>
 		.map((line) => (/[.!?:;,…]$/.test(line) ? line : `${line}.`))
 		.join(' ');
 
-/**
- * The items that fit into the length, and notes, one of which counts the items left out.
- *
- * @param noteIfComplete a note to add if nothing is left out
- */
+/** The items that fit into the length, and notes, one of which counts those left out. @param noteIfComplete is added if none is left out */
 export function withinLength(items: INodeExecutionData[], notes: string[], length: number, noteIfComplete?: string): INodeExecutionData[] {
 	const complete = [[...notes, noteIfComplete ?? []].flat(), notes].map((all) => withNotes(items, all));
 	const fittingAnswer = complete.find((answer) => answerLength(answer) <= length);

@@ -28,9 +28,7 @@ export function toolCallOf(n8n: IExecuteFunctions): ToolCall | undefined {
 	return toolCallWith(n8n, [argumentsOf(n8n), readsItem(n8n.getNode().parameters) ? itemRead(n8n) : undefined]);
 }
 
-/**
- * The call with this content, besides the node. Its digest leaves out the node's ID: n8n's own agents give each call a new one.
- */
+/** The call with this content. Its digest leaves out the node's ID: n8n's own agents give each call a new one. */
 export function toolCallWith(n8n: IExecuteFunctions, content: unknown[]): ToolCall {
 	const { name: node, parameters, credentials = {} } = n8n.getNode();
 	const digest = sha256(JSON.stringify([n8n.getInstanceId(), n8n.getWorkflow().id, node, parameters, credentials, ...content]));
@@ -63,16 +61,12 @@ function itemRead(n8n: IExecuteFunctions): unknown {
 const remembered = 24 * 60 * 60 * 1000;
 
 /**
- * The calls that have failed in this process after they had sent a write, with the time of their first failure, as old as
- * their idempotency key. A chat makes each call in an execution of its own, and n8n's MCP trigger in none, so what n8n keeps
- * with an execution does not reach the next attempt.
+ * The calls of this process that failed after they had sent a write, with the time of the first failure, as old as their idempotency key. A chat
+ * makes each call in its own execution, and n8n's MCP trigger in none, so nothing that n8n keeps with one reaches the next attempt.
  */
 const failedCalls = new RecentMap<string, { identity: NodeRun['identity']; at: number }>(1_000);
 
-/**
- * The arguments that the model has filled in. AI Agent 3 lays them over the agent's input item and keeps them
- * apart only in what n8n records of the run (n8n-core 2.41, requests-response).
- */
+/** The model's arguments. AI Agent 3 lays them over its item; only n8n's record of the run has them apart (n8n-core 2.41, requests-response). */
 export function argumentsOf(n8n: IExecuteFunctions): IDataObject {
 	return laidOverItem(n8n) ?? n8n.getInputData()[0]?.json ?? {};
 }
@@ -90,11 +84,7 @@ function readsItem(parameters: unknown): boolean {
 	return expressionsIn(parameters).some((expression) => expression.includes('$'));
 }
 
-/**
- * Refuses a call that would use values neither the author of the workflow nor the model intended.
- *
- * @throws NodeOperationError that says what to send instead
- */
+/** Refuses a call whose values neither author nor model intended. @throws NodeOperationError that says what to send instead */
 export function refuseForeignArguments(n8n: IExecuteFunctions): void {
 	const overlaidArguments = laidOverItem(n8n);
 	if (overlaidArguments) refuseOverlaid(n8n, overlaidArguments);
@@ -125,17 +115,13 @@ function refuseOverlaid(n8n: IExecuteFunctions, passed: IDataObject): void {
 	}
 }
 
-/** Whether an expression reads this field of its input item. */
 function readsFromItem(expression: string, name: string): boolean {
 	const item = String.raw`\$(?:json|input\b[^}]*?\bjson)\s*(?:\?\.)?`;
 	const field = String.raw`\s*(?:\.?\s*${name}(?![\w$-])|\[\s*['"\`]${name}['"\`])`;
 	return new RegExp(item + field).test(expression);
 }
 
-/**
- * AI Agent 2 finds the arguments of `$fromAI` by the run index. If several calls share an index, it finds those
- * of another call.
- */
+/** AI Agent 2 finds the arguments of `$fromAI` by the run index, so that calls that share one may get those of another call. */
 function refuseMixedUp(n8n: IExecuteFunctions): void {
 	const passed = argumentsOf(n8n);
 	// n8n looks into an argument of this name first (2.41).

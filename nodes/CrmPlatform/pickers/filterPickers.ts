@@ -58,10 +58,7 @@ async function chosenField(n8n: ILoadOptionsFunctions, context: EditorContext): 
 	return (await offeredFields(n8n, context)).find((field) => field.name === name);
 }
 
-/**
- * The fields to offer: beside the other parameters of a list, fields that Changed Since covers are left out; and in a trigger
- * of records, the search, since no record shows whether it matches.
- */
+/** Leaves out, in a list, what Changed Since covers and, in a trigger of records, the search, since no record shows whether it matches. */
 async function offeredFields(n8n: ILoadOptionsFunctions, context: EditorContext): Promise<FilteredField[]> {
 	const { description, operation, resource } = context;
 	const { changed, deleted, search } = description.list ?? {};

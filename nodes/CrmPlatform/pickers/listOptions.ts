@@ -84,7 +84,6 @@ export async function getRecordTypes(n8n: ILoadOptionsFunctions): Promise<INodeP
 	return [...readable.map(({ name, value }) => ({ name, value })), ...custom].sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** The links that the chosen operation writes. */
 export async function getLinks(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const { fields } = await fieldsOfWrite(await editorContext(n8n));
 	return optionsOf(linksOf(fields));
@@ -123,10 +122,7 @@ async function matchOptions(n8n: ILoadOptionsFunctions): Promise<INodePropertyOp
 	return [...new Set([...matchableNames, ...byName])].map((name) => ({ name: labelOf(name), value: name }));
 }
 
-/**
- * The events to choose from: all events, then all of each resource and each by itself. The records of the account's custom
- * objects have events of their own.
- */
+/** All events, then all of each resource and each by itself; the account's custom objects have events of their own. */
 export async function getEvents(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const api = await editorConnection(n8n);
 	const { types, patterns } = await api.describeEvents();
@@ -168,8 +164,6 @@ function customOptions(object: IDataObject, templates: EventType[]): INodeProper
 const listAt = (path: Collection, part?: string) =>
 	async (n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> => await listedOptions(await editorConnection(n8n), path, part);
 
-/** The users, who can own records. */
 export const getOwners = listAt('/users');
 export const getPipelines = listAt('/pipelines');
-/** The stages of all pipelines. */
 export const getStages = listAt('/pipelines', 'stages');

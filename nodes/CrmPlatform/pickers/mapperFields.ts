@@ -12,28 +12,20 @@ import {
 	beforeCredential, choiceOptions, editorContext, fieldsOfWrite, type FieldsOfWrite, fieldsOnScreen, importedFields, linkOptionsOf,
 } from './editorContext';
 
-/** The fields the chosen operation writes. */
 export async function getFields(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
 	return await formOf(n8n, 'fields', await fieldsOfWrite(await editorContext(n8n)));
 }
 
-/**
- * The fields that an import fills. Each takes the name of a column as text, since the columns of the file are unknown
- * here: n8n 2.41 gives an opened node its parameters but not its input (LoadOptionsContext).
- */
+/** Each field takes the name of a column: the file's columns are unknown, as n8n 2.41 gives an opened node no input (LoadOptionsContext). */
 export async function getColumnFields(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
 	const imported = await importedFields(n8n);
 	return await formOf(n8n, 'columns', { ...imported, fields: imported.fields.map(asColumn) });
 }
 
-/** The user enters the name of a column, not a value of the field. */
 const asColumn = ({ name, path, label, description, required, important, unique }: Field): Field =>
 	({ ...defined({ name, path, label, description, required, important, unique }), kind: 'text' });
 
-/**
- * The fields that a sync writes, and the id to find records by. The id is always offered, but shown only if it is
- * matched on: when Match On changes, n8n cannot request the fields again without emptying the form.
- */
+/** Always offers the id, but shows it only if matched on: when Match On changes, n8n cannot request fields again without emptying the form. */
 export async function getSyncFields(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
 	const isChosen = ['matchOn', 'alsoMatchOn'].some((name) => n8n.getCurrentNodeParameter(name) === idField.name);
 	const id = mapperField({ ...idField, label: 'ID (to match on)' }, undefined, { required: isChosen, removed: !isChosen });
@@ -46,12 +38,7 @@ export async function getFieldsToSet(n8n: ILoadOptionsFunctions): Promise<Resour
 	return { fields: fields.map((field) => ({ ...field, required: false, removed: true })) };
 }
 
-/**
- * The form of a mapper.
- *
- * @param parameter its name
- * @param id the entry for the ID of a record, if it is not among the fields
- */
+/** The form of the mapper `parameter`. @param id the entry for the ID of a record, if it is not among the fields */
 async function formOf(
 	n8n: ILoadOptionsFunctions,
 	parameter: string,
@@ -80,11 +67,9 @@ async function formOf(
 }
 
 /**
- * A form with these fields. If not all come from the service, a line above them says so, and the fields that the user has
- * mapped are added: n8n 2.41 drops the values of fields that are not listed. n8n asks again when the node is opened and a
- * stored field lacks `readOnly` (`refreshIncompleteSchemaOnOpen`), so it is left out of such fields.
- *
- * @param stored the user's entries, by field
+ * A form with these fields. If not all come from the service, a line above them says so, and the fields that the user has mapped (`stored`) are
+ * added: n8n 2.41 drops the values of fields that are not listed. n8n asks again when the node is opened and a stored field lacks `readOnly`
+ * (`refreshIncompleteSchemaOnOpen`), so it is left out of such fields.
  */
 function formWith({ notices }: Connection, fields: ResourceMapperField[], stored: Record<string, unknown>): ResourceMapperFields {
 	const accepting = (all: ResourceMapperField[]) => all.map((field) => acceptingStored(field, stored[field.id]));
@@ -96,11 +81,7 @@ function formWith({ notices }: Connection, fields: ResourceMapperField[], stored
 	return { fields: [notice === beforeCredential ? credentialMark : noticeLine(notice), ...accepting([...fields, ...added])] };
 }
 
-/**
- * The fields a form shows at first; n8n's mapper adds the others with one click each.
- *
- * @param needed the fields that are required or that identify the record
- */
+/** The fields a form shows at first; others are one click away. @param needed the fields that are required or identify the record */
 function shownAtFirst(fields: Field[], needed: Field[]): ReadonlySet<Field> {
 	// One JSON object for all custom fields is only needed if they are not listed one by one.
 	const named = fields.filter(({ name }) => name !== allCustomFields);
@@ -138,9 +119,6 @@ const trueOrFalse = [{ name: 'True', value: true }, { name: 'False', value: fals
 const maxNamed = 8;
 
 /**
- * Converts a field to an entry of n8n's resource mapper.
- *
- * @param options the values to choose from, if there is a list of them
  * @param more whether the form hides the field at first
  * @param isTool whether a model fills it in, which sees labels only, and all of them
  */
@@ -174,9 +152,8 @@ function mapperField(
 }
 
 /**
- * A field of a form that accepts its stored value. A name typed before the form had a list, a deleted record and a
- * removed choice become one more entry: n8n refuses to start a workflow with a value that its form does not accept,
- * even if the node or the service understands it.
+ * A field that accepts its stored value: a name typed before the form had a list, a deleted record and a removed choice become one more
+ * entry: n8n starts no workflow with a value that its form does not accept, even if the node or the service understands it.
  */
 function acceptingStored(field: ResourceMapperField, stored: unknown): ResourceMapperField {
 	const { id, type, options } = field;

@@ -9,11 +9,7 @@ import { openEventLog } from '../log/eventLog';
 import { matchingName, searchList } from '../lookUp/searchList';
 import { editorConnection, editorContext, fieldsOfWrite, filtersOf, listedOptions } from './editorContext';
 
-/**
- * Finds the records of the chosen resource whose text matches `filter`, one page at a time.
- *
- * @param cursor the paginationToken of the previous page
- */
+/** One page of the chosen resource's records that match `filter`. @param cursor the paginationToken of the previous page */
 export async function searchRecords(n8n: ILoadOptionsFunctions, filter?: string, cursor?: string): Promise<INodeListSearchResult> {
 	const { api, collection } = await editorContext(n8n);
 	return await searchList(api, collection, { filter, cursor });
@@ -37,12 +33,7 @@ export async function searchStages(n8n: ILoadOptionsFunctions, filter?: string):
 	return { results: matchingName(await listedOptions(await editorConnection(n8n), '/pipelines', 'stages', picked), filter) };
 }
 
-/**
- * The records to which the field chosen in the same row can link.
- *
- * @param cursor the paginationToken of the previous page
- * @throws Error in the user's words if no field is chosen, or the service does not offer it
- */
+/** The records to which the field in the same row can link. @throws Error in the user's words if none is chosen, or the service lacks it */
 export async function searchLinked(n8n: ILoadOptionsFunctions, filter?: string, cursor?: string): Promise<INodeListSearchResult> {
 	const chosen = n8n.getCurrentNodeParameter('&field');
 	if (!chosen) throw new Error('Choose a field first.');
@@ -70,7 +61,6 @@ function pickedFor(n8n: ILoadOptionsFunctions, name: string): unknown {
 /** Maximum number of events for a list, the newest first: reading them takes a second or two. */
 const maxEvents = 10_000;
 
-/** Who made changes. */
 interface Causer {
 	value: string;
 	/** Which workflow it belongs to, for people. */

@@ -14,10 +14,7 @@ import { type ApiCredential, viewerOfKey } from '../api/signIn';
 import { credentialTestTransport } from '../api/http/transport';
 import { readReserve } from '../api/queueOptions';
 
-/**
- * Reads one contact with the credential the user entered, as the service documents it for verifying
- * credentials, and reports problems in the user's words.
- */
+/** Reads one contact, as the service documents for verifying credentials, and reports problems in the user's words. */
 export async function testCredential(this: ICredentialTestFunctions, credential: ICredentialsDecrypted): Promise<INodeCredentialTestResult> {
 	try {
 		await readOneContact(this.helpers, credential.data as unknown as ApiCredential);

@@ -242,11 +242,6 @@ export const adminMenu: MenuEntry[] = administration.map(single).map((entry) => 
 	})),
 }));
 
-/**
- * The resource that the user has chosen.
- *
- * @param read returns the value of a parameter
- */
 export function chosenResource(read: (parameter: string) => unknown): Resource | undefined {
 	const value = String(read('resource'));
 	if (value === relatedFiles.value && operationOf(relatedFiles, read('operation'))) return relatedFiles;
@@ -254,10 +249,7 @@ export function chosenResource(read: (parameter: string) => unknown): Resource |
 	return resourceNamed(isGathered ? String(read('kind')) : value);
 }
 
-/**
- * The record type with that path, if any; parameters may have any name. Change and Person have the paths of Event and Contact,
- * but read no single record.
- */
+/** The record type with that path, however its parameters are named. Change and Person share paths with others, but read no single record. */
 export const resourceAt = (path: string): Resource | undefined =>
 	resources.find((resource) => withoutParameterNames(resource.path) === withoutParameterNames(path) && operationOf(resource, 'get'));
 

@@ -63,17 +63,12 @@ function listOf({ description: { list }, toolkitType }: ToolkitCall): ListDescri
 	throw new Error(`Records of the kind ${toolkitType.name} cannot be listed. Use another kind.`);
 }
 
-/** The fields that a list can be filtered by, including custom fields. */
 async function toolFiltersOf({ api, toolkitType }: ToolkitCall, list: ListDescription): Promise<FilteredField[]> {
 	const custom = list.takesCustomFields ? await readCustomFieldsIfAllowed(api, toolkitType.collection) : undefined;
 	return filteredFields(allFilters(list, currentFields(custom)));
 }
 
-/**
- * Converts the model's search text and filters to a query, as the node does with an author's.
- *
- * @throws Error in the model's words if a field or a comparison does not exist
- */
+/** The model's search text and filters as a query. @throws Error in the model's words if a field or a comparison does not exist */
 async function toolQueryOf(call: ToolkitCall, list: ListDescription): Promise<Query> {
 	const { args, toolkitType } = call;
 	const query = args.text('query');

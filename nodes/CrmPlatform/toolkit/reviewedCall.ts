@@ -15,9 +15,8 @@ import { runTool } from './toolset';
 const maxReviewLength = 10_000;
 
 /**
- * Finds out what the reviewed call would write: n8n passes only the model's arguments to a review, and nobody knows what
- * `stg_01h…` is. A call that would be refused is declined at once, since a person cannot approve what no text describes,
- * and the service might accept it by the time it is carried out.
+ * Finds out what the reviewed call would write: n8n passes a review only the model's arguments, and nobody knows what `stg_01h…` is. A call
+ * that would be refused is declined at once: no text describes it, and the service might accept it by the time it is carried out.
  */
 export async function reviewCall(n8n: IExecuteFunctions): Promise<Pick<NodeRun, 'reviewText'> | { declined: INodeExecutionData[][] }> {
 	let refusal: string;

@@ -13,7 +13,6 @@ import { hasOnlyBlanks, isBlank } from '../values/blank';
 import type { ToolkitType, ToolName, ToolkitSettings } from './toolkitSettings';
 import { toolTexts } from './toolTexts';
 
-/** A tool's answer: records or figures, and notes on them. */
 export interface ToolkitAnswer {
 	data: IDataObject[];
 	notes: string[];
@@ -21,7 +20,6 @@ export interface ToolkitAnswer {
 	noteIfComplete?: string;
 }
 
-/** A call of one of the toolkit's tools, about records of one type. */
 export interface ToolkitCall {
 	n8n: IExecuteFunctions;
 	api: Connection;
@@ -30,7 +28,6 @@ export interface ToolkitCall {
 	toolkitType: ToolkitType;
 	/** Of the record type, by the service. */
 	description: ResourceDescription;
-	/** What distinguishes the writes of the call from those of others. */
 	identity: NodeRun['identity'];
 }
 
@@ -46,9 +43,7 @@ export interface RequestedOperation {
 	operation: Operation;
 	/** The values of its parameters, by name: `filters.rows` too. */
 	parameters: Record<string, unknown>;
-	/** The values for the fields of a write. */
 	fields?: IDataObject;
-	/** The record that it changes, if there is one. */
 	recordToChange?: NamedRecord | undefined;
 }
 
@@ -129,7 +124,6 @@ export class ModelArguments {
 		throw new Error(`Two kinds are called ${name}; one is a custom object. The workflow’s author must remove one of them from this node.`);
 	}
 
-	/** Reads a text; undefined if the argument is missing. */
 	text(name: string): string | undefined {
 		const value = this.values[name];
 		if (value === undefined) return undefined;

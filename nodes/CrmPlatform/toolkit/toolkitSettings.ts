@@ -19,7 +19,6 @@ export type ToolName = (typeof toolNames)[number];
 /** Seconds: people wait for an answer, and n8n's MCP trigger for 120 (n8n 2.41). */
 export const maxToolWait = 60;
 
-/** The parameters of CRM Platform AI Toolkit: what the author lets a model do. */
 export const toolkitProperties: INodeProperties[] = [
 	authentication,
 	listedChoice(
@@ -89,7 +88,6 @@ export interface ToolkitSettings {
 	asksFirst: boolean;
 	/** Maximum characters of an answer. */
 	maxLength: number;
-	/** The beginning of the names of the tools. */
 	prefix: string;
 	tools: readonly ToolName[];
 }
@@ -101,10 +99,7 @@ export const toolkitSettings = (n8n: IExecuteFunctions, item = 0): ToolkitSettin
 /** @param read reads a parameter of the node */
 export const prefixIn = (read: (name: string) => unknown): string => String(read('options.prefix') ?? '').trim() || 'crm';
 
-/**
- * @param read reads a parameter of the node
- * @throws Error in the user's words
- */
+/** @throws Error in the user's words */
 export function settingsIn(read: (name: string) => unknown, maxLength: number): ToolkitSettings {
 	const chosen = (name: string): string[] => [read(name) ?? []].flat().map(String).filter((value) => !isBlank(value));
 	const verbs = new Set<string>(chosen('writes').map((verb) => parseOption('May Write', verb, toolVerbs)));

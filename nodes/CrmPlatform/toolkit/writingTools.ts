@@ -94,12 +94,7 @@ function valuesOfAction(values: IDataObject, action: string, properties: INodePr
 	return { picks, fields };
 }
 
-/**
- * Makes the write that a model requests. With Preview Before Writing, the first call returns a preview, and the call with its
- * token writes.
- *
- * @throws Error in the model's words; nothing was written unless the error says so
- */
+/** Makes the write that a model requests, or previews it. @throws Error in the model's words; nothing was written unless it says so */
 export async function writeOrPreview(call: ToolkitCall, request: RequestedOperation): Promise<ToolkitAnswer> {
 	const planned = await planWrite(call, request);
 	if (!call.settings.asksFirst) return await send(call, planned, call.identity);
@@ -152,8 +147,7 @@ interface RefusedToken {
 const lifetime = 20 * 60 * 60 * 1000;
 
 /**
- * Checks the token of a call. It is not stored, so any process can check it: it consists of the time, and a signature over
- * the time, the caller, the write, its preview, and the state of the record.
+ * Checks the token, as any process can: it is the time, and a signature over that, the caller, the write, its preview and the record's state.
  *
  * @returns the token, if the user has approved exactly this write with it
  */
@@ -195,11 +189,7 @@ async function callerOf({ n8n, api }: ToolkitCall): Promise<unknown[]> {
 	return [api.viewer, user?.id ?? (isUser ? api.secretDigest : '')];
 }
 
-/**
- * Sends the write under a key of this identity.
- *
- * @throws NodeFailure whose context says whether the write may have been made
- */
+/** @throws NodeFailure whose context says whether the write may have been made */
 async function send({ n8n, api, settings }: ToolkitCall, planned: PlannedWrite, identity: NodeRun['identity']): Promise<ToolkitAnswer> {
 	const { description, write, recordToChange, words } = planned;
 	const run = { ...planned.run, identity };

@@ -55,7 +55,6 @@ export const eventFilterSchema = z.object({
 
 export type EventFilter = z.infer<typeof eventFilterSchema>;
 
-/** The conditions as entered, with the events; undefined without conditions. */
 function enteredOnlyIf(n8n: PublishContext): string | undefined {
 	const raw = (name: string) => n8n.getNodeParameter(name, null, { rawExpressions: true });
 	const rows = raw('filters.onlyIf.rows');
@@ -63,8 +62,7 @@ function enteredOnlyIf(n8n: PublishContext): string | undefined {
 }
 
 /**
- * Reads the conditions, with names of records as IDs. When n8n itself starts the trigger, stored ones still apply: a record
- * may have been renamed.
+ * Reads the conditions, with IDs for names. If n8n itself starts the trigger, stored ones apply: a record may have been renamed.
  *
  * @throws Error in the user's words if the events are not about records of one type, and as readFilters does
  */
@@ -98,7 +96,6 @@ export async function readOnlyIf(n8n: PublishContext, api: Connection, events: s
 	return { entered, alternatives, becomesTrue };
 }
 
-/** Whether the record of an event meets the conditions. */
 export function verdictOfEvent(event: CrmEvent, { alternatives, becomesTrue }: OnlyIf): Verdict {
 	if (isErased(event)) return 'maybe';
 	const { object, previous } = event.data;

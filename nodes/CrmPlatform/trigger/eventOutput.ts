@@ -14,7 +14,6 @@ import { type OnlyIf, verdictOfEvent } from './eventFilter';
 
 export const returnedContents = ['record', 'current', 'event'] as const;
 
-/** The user's choice of output for an event. */
 export interface EventOutput {
 	/** The record as it was at the time, the record as it is now, or the event itself. */
 	content: (typeof returnedContents)[number];
@@ -26,14 +25,12 @@ export interface EventOutput {
 	onlyIf?: OnlyIf | undefined;
 }
 
-/** Whether something has to be read for the items of events. */
 export const needsConnection = ({ content, names }: EventOutput): boolean => content === 'current' || names !== 'none';
 
 /**
- * Converts an event to the item that starts the workflow. The item always contains the event's id, as
- * `event.id` beside a record or as `id`, and `made_by`, unless the service does not report who caused events.
+ * The item that starts the workflow. It has the event's id (`id`, or `event.id` beside a record) and, if the service reports it, `made_by`.
  *
- * @param api the connection, if the record as it is now is returned
+ * @param api for the record as it is now
  * @throws NodeApiError if the record cannot be read
  */
 export async function eventOutput(event: CrmEvent, { content, receiver, onlyIf }: EventOutput, api: Connection | undefined): Promise<IDataObject> {

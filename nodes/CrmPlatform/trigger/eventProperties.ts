@@ -12,7 +12,6 @@ import { returnedContents, type EventOutput } from './eventOutput';
 import { asExecution, type TriggerContext } from './triggerContext';
 import { namesToAdd } from '../reading/simplify';
 
-/** The originators whose changes do not start the workflow. */
 export const ignoreProperties: INodeProperties[] = [
 	choicesProperty('Ignore Changes Made By', 'ignore', [], [
 		['Any Workflow of This Instance', 'instance', 'Ignore changes made by CRM Platform nodes in this n8n instance'],

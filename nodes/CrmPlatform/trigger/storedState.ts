@@ -3,12 +3,9 @@ import { z } from 'zod';
 import { getOrCreate } from '../base/maps';
 
 /**
- * The progress of a trigger, in the workflow's static data.
- *
- * n8n 2.41 gives each trigger a copy of the static data when it registers it (computeTriggerDiff registers
- * changed triggers only), and each store writes such a copy as a whole, which would reset states that other
- * triggers have stored meanwhile. Therefore this process remembers the newest state of every trigger, and each
- * store writes all of them.
+ * The progress of a trigger, in the workflow's static data. n8n 2.41 gives a trigger a copy of it when it registers it (computeTriggerDiff:
+ * changed triggers only), and each store writes a whole copy, which would reset what other triggers have stored meanwhile. Therefore this
+ * process remembers the newest state of every trigger, and each store writes all of them.
  */
 export type StateKeeper = Pick<ITriggerFunctions, 'getInstanceId' | 'getNode' | 'getWorkflow' | 'getWorkflowStaticData'>;
 
@@ -33,7 +30,6 @@ type StoredState = z.infer<typeof storedState>;
 /** The newest states that this process knows, by workflow, then by the name of the state. */
 const statesByWorkflow = new Map<string, Map<string, StoredState>>();
 
-/** Clears the memory of this process, as a restart would. */
 export const forgetStates = (): void => statesByWorkflow.clear();
 
 /** The state that this trigger has stored last; undefined if there is none that can be read. */
@@ -42,7 +38,6 @@ export function readState<State>(n8n: StateKeeper, schema: z.ZodType<State>): St
 	return stored === undefined ? undefined : schema.safeParse(structuredClone(stored.state)).data;
 }
 
-/** Whether there is no state of this trigger that is newer than this version. */
 export function isNewestState(n8n: StateKeeper, version: StateVersion): boolean {
 	const newest = newestStatesOf(n8n).get(nameOf(n8n));
 	return newest === undefined || !isNewer(newest, version);

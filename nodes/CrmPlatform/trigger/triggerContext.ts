@@ -6,7 +6,6 @@ import type { Connection } from '../api/connection';
 import { executionOfOne } from '../base/contexts';
 import type { ReadingRun, Resource } from '../model';
 
-/** The contexts in which n8n runs a trigger. */
 export type TriggerContext = ITriggerFunctions | IHookFunctions | IWebhookFunctions;
 
 export type PublishContext = ITriggerFunctions | IHookFunctions;
@@ -23,7 +22,6 @@ export const isStartedByN8n = (n8n: Pick<ITriggerFunctions, 'getActivationMode'>
 export const asExecution = (n8n: TriggerContext, parameters: Record<string, string> = {}): IExecuteFunctions =>
 	executionOfOne(n8n, (name, _, ...otherwise) => parameters[name] ?? n8n.getNodeParameter(name, ...otherwise), { isToolExecution: () => false });
 
-/** What reads records for a trigger. */
 export const readingOf = (n8n: TriggerContext, api: Connection, resource: Resource, parameters?: Record<string, string>): ReadingRun =>
 	({ n8n: asExecution(n8n, parameters), api, resource });
 
@@ -42,11 +40,9 @@ export interface Report {
 export const sendReport = (n8n: ITriggerFunctions, { message, description }: Report): void =>
 	reportFailure(n8n, new NodeOperationError(n8n.getNode(), message, { ...(description !== undefined && { description }) }));
 
-/** Logs, for debugging, why events or records are left out. */
 export const logLeftOut = (n8n: ITriggerFunctions, ids: string[], why: string): void =>
 	n8n.logger.debug(`${n8n.getNode().name}: ${ids.join(', ')} starts nothing: ${why}.`);
 
-/** An error of this node, in the user's words. */
 export function asNodeError(n8n: ITriggerFunctions, error: unknown): NodeApiError | NodeOperationError {
 	const isForUsers = error instanceof NodeApiError || error instanceof NodeOperationError;
 	if (!isForUsers) return new NodeOperationError(n8n.getNode(), error as Error);

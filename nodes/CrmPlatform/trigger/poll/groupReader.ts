@@ -10,7 +10,6 @@ import { existenceOf } from './n8nExecutions';
 import { type Input, type Ledger, roomForGroups } from './ledger';
 import { type Group, groupOfEvents, groupOfRecords, maxLag, memberIds, type Position, typesToRead, whyNotChosen } from './position';
 
-/** How far a trigger has come. */
 interface Reached {
 	position: Position;
 	ledger: Ledger;
@@ -18,7 +17,6 @@ interface Reached {
 
 /** What a reading has found. It is added in one step, since the position may be stored at any time. */
 export interface GroupReading {
-	/** What changes in the position. */
 	moved: Partial<Position>;
 	/** The new groups, with what was read of them, and whether that was read before: then, one with an execution is done or open. */
 	groups: Array<{ group: Group; input: Input; isReread: boolean }>;
@@ -190,17 +188,11 @@ const otherLog = (since: string): string =>
 /** The latest request for the newest event, and when it was sent (Unix epoch ms), per viewer. */
 let requests = new RecentMap<string, { newest: Promise<Newest | undefined>; requestedAt: number }>(1_000);
 
-/** Clears the memory of this process, as a restart would. */
 export function forgetNewest(): void {
 	requests = new RecentMap(1_000);
 }
 
-/**
- * Reads the newest event of a log, once for all triggers that ask at about the same time.
- *
- * @param maxAge maximum age of an answer in milliseconds
- * @returns the newest event, and when it was requested (Unix epoch ms)
- */
+/** Reads the newest event of a log, once for all triggers that ask at about the same time. @param maxAge of an answer (ms) */
 export async function sharedNewest({ api: { viewer }, log }: Access, maxAge: number, clock: Clock) {
 	const now = clock.now();
 	const previous = requests.get(viewer);

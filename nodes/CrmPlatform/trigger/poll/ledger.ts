@@ -64,7 +64,6 @@ export interface LedgerEntry {
 export const entryOf = (group: Group, more: Partial<LedgerEntry> = {}): LedgerEntry =>
 	({ group, due: 0, failedReadings: 0, unanswered: 0, rejections: 0, absences: 0, isUnreadReported: false, ...more });
 
-/** Whether an execution of the group is under way, as far as is known. */
 export const isUnderWay = ({ execution }: LedgerEntry): boolean => execution !== undefined && execution.state !== 'lost';
 
 /** The open groups, in sequence, and what this process knows about n8n: it forgets all but the groups when it ends. */
@@ -112,7 +111,6 @@ export const ledgerOf = (groups: Group[]): Ledger => ({
 /** The entry of a group; undefined once the group is closed. */
 export const entryNamed = ({ entries }: Ledger, name: string): LedgerEntry | undefined => entries.find(({ group }) => group.name === name);
 
-/** The ledger with these entries in place of one. */
 export const replaceEntry = (ledger: Decided, { group: { name } }: LedgerEntry, ...entries: LedgerEntry[]): Decided =>
 	({ ...ledger, entries: ledger.entries.flatMap((entry) => (entry.group.name === name ? entries : [entry])) });
 
@@ -157,10 +155,7 @@ export function afterLoading(before: Ledger, name: string, loaded: GroupItems, n
 	return failedReadings < maxRefusals ? replaceEntry(ledger, entry, postponed) : startReadable(ledger, postponed, loaded, now);
 }
 
-/**
- * Starts a group without what cannot be read. Its parts have other keys, so it is divided only once n8n has no execution with
- * the key of the whole group.
- */
+/** Starts a group without what cannot be read. Its parts have other keys, so it is divided only once n8n has no execution of the whole. */
 function startReadable(ledger: Decided, entry: LedgerEntry, { items, failures }: GroupItems, now: number): Decided {
 	const { group, due, failedReadings } = entry;
 	const unreadable = failures.map(({ ids }) => ids);
@@ -244,7 +239,6 @@ export function roomForGroups(entries: LedgerEntry[], now: number, groupSize: nu
 	return ready > maxGroups / 2 ? 0 : Math.min(maxGroups - ready, Math.max(0, maxOpen - entries.length));
 }
 
-/** Events or records cannot be read, so that no execution starts for them yet. */
 function unreadReport(group: Group, failures: LoadFailure[]): Report {
 	const ids = failures.flatMap((failure) => failure.ids);
 	return {
@@ -253,7 +247,6 @@ function unreadReport(group: Group, failures: LoadFailure[]): Report {
 	};
 }
 
-/** A new beginning has left open records behind. */
 function abandonedReport(groups: Group[]): Report {
 	const records = [...new Set(groups.flatMap(memberRecords))];
 	return {

@@ -53,7 +53,6 @@ async function recordsOf(group: Group, reading: IDataObject[] | Promise<IDataObj
 	return [loaded.failures.length > 0 ? loaded : { ...loaded, failures }];
 }
 
-/** The failure of the members that were not found. */
 function missing(group: Group, found: Array<{ id?: unknown }>, why: string): GroupItems['failures'] {
 	const ids = memberIds(group).filter((id) => !found.some((other) => String(other.id) === id));
 	return ids.length > 0 ? [{ ids, error: new Error(why), isFinal: true }] : [];

@@ -27,12 +27,10 @@ let onWorkers: boolean | undefined;
 /** Whether executions run on workers, as the triggers of this process have seen; undefined until the first outcome is known. */
 export const runsOnWorkers = (): boolean | undefined => onWorkers;
 
-/** Clears the memory of this process, as a restart would. */
 export function forgetN8n(): void {
 	onWorkers = undefined;
 }
 
-/** The outcome of starting an execution. */
 export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'rejected by n8n' | 'ended before its first node';
 
 /** How an execution has ended, or its start. */
@@ -42,7 +40,6 @@ export interface ExecutionEnd {
 	hasRun: boolean;
 }
 
-/** An end, as far as n8n reports it. */
 interface ReportedEnd extends ExecutionEnd {
 	/** If n8n may have made up the failure: its message. */
 	doubt?: string;

@@ -63,7 +63,6 @@ function conclude(ledger: Decided, entry: LedgerEntry, outcome: Outcome, { now, 
 	return replaceEntry(ledger, entry, entryOf(next, { due: now + (outcome === 'unknown' ? 0 : delayAfter(attempt)) }));
 }
 
-/** The ledger with something else known about the execution of a group. */
 const withExecution = (ledger: Decided, entry: LedgerEntry, change: Partial<AwaitedExecution>): Decided =>
 	replaceEntry(ledger, entry, { ...entry, execution: { ...entry.execution!, ...change } });
 
@@ -95,22 +94,19 @@ interface N8nState {
 	onWorkers: boolean | undefined;
 	/** After how long they time out (ms); Infinity if the settings have no timeout. */
 	timeout: number;
-	/** Whether probes may be started. */
 	mayProbe: boolean;
 }
 
 /**
- * Decides what to do about starts that n8n has not settled.
+ * Decides about starts that n8n has not settled.
  *
- * In queue mode n8n 2.41 never settles a start if its database was unavailable at that moment, or if Redis has
- * lost the job. The execution is then `new` without a job, and repeating its key replaces it
- * (execution-persistence, reclaimTombstone, since 2.32). If the job merely waits for a worker, repeating fails
- * the old job, which starts the error workflow. Hence it needs a reason: once a later start has had an outcome, this
- * one is lost or has begun.
+ * In queue mode, n8n 2.41 never settles a start if its database was unavailable at that moment, or if Redis has lost the job. The execution is
+ * then `new` without a job, and repeating its key replaces it (execution-persistence, reclaimTombstone, since 2.32). If the job merely waits
+ * for a worker, repeating fails it, which starts the error workflow. Hence it needs a reason: once a later start has had an outcome, this one
+ * is lost or has begun.
  *
- * Starts are never repeated in the main process: there a start that waits for the concurrency limit runs
- * although its execution was replaced. n8n 2.35 and later settles each start in its main process. Until the
- * first outcome, it is unknown where executions run, and the first ones may be lost.
+ * In the main process, no start is repeated: one that waits for the concurrency limit runs although its execution was replaced. There,
+ * n8n 2.35 and later settles each start. Until the first outcome, it is unknown where executions run, and the first ones may be lost.
  */
 export function afterTime(before: Ledger, n8nState: N8nState, rules: Rules): Decided {
 	let ledger: Decided = before;
@@ -123,7 +119,6 @@ export function afterTime(before: Ledger, n8nState: N8nState, rules: Rules): Dec
 export const nextCheck = ({ entries }: Ledger, onWorkers: N8nState['onWorkers'], now: number): number =>
 	(onWorkers !== false && entries.some(isUnderWay) ? now + settlingTime : Infinity);
 
-/** Decides about an execution whose end n8n has not reported. */
 function afterSilence(ledger: Decided, entry: LedgerEntry, { onWorkers, timeout }: N8nState, rules: Rules): Decided {
 	const { now, doneWhen } = rules;
 	const { state, stateAt, laterOutcomeAt, isSilenceReported } = entry.execution!;
@@ -164,7 +159,6 @@ function probe(ledger: Decided): Decided {
 	return withEffect({ ...ledger, startCount: startNumber }, { do: 'probe', startNumber });
 }
 
-/** Decides what follows from a probe that has ended. */
 export const afterProbe = (ledger: Ledger, startNumber: number, outcome: Outcome, now: number): Decided =>
 	(outcome === 'rejected by n8n' ? { ...ledger, probedAt: -Infinity } : noteOutcome(ledger, startNumber, now));
 
@@ -191,7 +185,6 @@ export function afterAnswer(ledger: Ledger, name: string, existence: Existence, 
 	return group.possibleExecution === 'earlier' ? closeGroup(ledger, entry) : conclude(ledger, entry, 'unknown', rules);
 }
 
-/** Sets a group aside after its last execution. */
 function setAsideAfter(ledger: Decided, entry: LedgerEntry, outcome: Outcome): Decided {
 	const { attempt, unbegun } = entry.group;
 	const retry = 'Find the failed executions in the list, and retry the last one once its cause is fixed';
@@ -204,7 +197,6 @@ function setAsideAfter(ledger: Decided, entry: LedgerEntry, outcome: Outcome): D
 	return setAside(ledger, entry, `set aside: ${why}`, advice);
 }
 
-/** An execution has begun, and n8n does not report its end. */
 const silentReport = (group: Group): Report => ({
 	message: `For an hour, n8n has not reported how the execution for ${membersText(memberNoun(group), memberIds(group), 'the')} ended`,
 	description:

@@ -11,10 +11,8 @@ const forRecords = { show: { source: ['records'] } };
 
 const polledResources = resources.filter(({ isPolled }) => isPolled);
 
-/** The defaults that the parameters show. */
 export const pollDefaults = { atOnce: 5, attempts: 3, groupSize: 100, interval: 15 };
 
-/** The parameters of the Poll Trigger. */
 export const pollProperties: INodeProperties[] = [
 	// Not “Trigger On”: under this label, n8n's node creator offers the options as separate triggers (2.41).
 	choiceProperty('Start On', 'source', 'events', [

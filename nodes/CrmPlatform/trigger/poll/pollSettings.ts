@@ -26,7 +26,6 @@ export interface PollOptions {
 	beginning: string;
 	/** The instant it means (RFC 3339); empty for now. */
 	since: string;
-	/** When a group counts as finished. */
 	doneWhen: 'started' | 'ended' | 'succeeded';
 	/** Maximum number of executions of a group, including the first, before it is set aside (`succeeded`). */
 	attempts: number;
@@ -47,7 +46,6 @@ export interface PollSettings extends Omit<PollOptions, 'startOn'> {
 	scope?: RecordScope | undefined;
 }
 
-/** A trigger as the user has published it. */
 export interface PublishedTrigger {
 	n8n: ITriggerFunctions;
 	clock: Clock;
@@ -75,12 +73,7 @@ export async function openAccess(trigger: PublishedTrigger, api: Connection): Pr
 	return { api, log: await openEventLog(api, report), records: scope && new RecordReader(api, scope), renew };
 }
 
-/**
- * Reads the parameters of the trigger. Names of records become IDs, unless n8n itself starts the trigger: then those stored
- * still apply, since a record may have been renamed.
- *
- * @throws Error in the user's words for what the CRM or the parameters do not offer
- */
+/** Names of records become IDs, as in `readOnlyIf`. @throws Error in the user's words for what the CRM or the parameters do not offer */
 export async function readSettings(n8n: ITriggerFunctions, api: Connection): Promise<PollSettings> {
 	const { startOn, ...options } = readPollOptions(n8n);
 	if (startOn === 'events') {
@@ -95,11 +88,7 @@ export async function readSettings(n8n: ITriggerFunctions, api: Connection): Pro
 	return { ...options, events: { events: eventTypes, filter, output }, scope };
 }
 
-/**
- * Reads which records the user chose, and their output, as Get Many does, and the types of the events that report their changes.
- *
- * @throws Error in the user's words if the service does not list the records or does not report their changes
- */
+/** Reads the records and their output as Get Many does, and what reports changes. @throws Error in the user's words if either is not offered */
 async function readScope(n8n: ITriggerFunctions, api: Connection): Promise<{ scope: RecordScope; eventTypes: string[] }> {
 	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 'contact')));
 	const description = resource && (await api.describe(resource.path));

@@ -19,9 +19,8 @@ const maxPause = 5 * 60_000;
 /**
  * Reads new groups and starts executions for them, in rounds, until the trigger is closed or published again.
  *
- * Each start has a key that n8n keeps unique among its executions (`emit`, since n8n 2.20), so a group that is
- * started again after a crash starts nothing if its execution exists. n8n settles such a start with `undefined`
- * (2.41, trigger-execution-context.factory).
+ * Each start has a key that n8n keeps unique among its executions (`emit`, since n8n 2.20), so a group started again after a crash starts
+ * nothing if its execution exists. n8n settles such a start with `undefined` (2.41, trigger-execution-context.factory).
  */
 export class Poller {
 	readonly progress: Progress;
@@ -150,7 +149,6 @@ export class Poller {
 		return { ...this.trigger.settings, now: this.trigger.clock.now() };
 	}
 
-	/** Continues with a ledger, and does what was decided. */
 	private follow({ effects = [], ...ledger }: Decided): void {
 		this.progress.ledger = ledger;
 		for (const effect of effects) {
@@ -161,7 +159,6 @@ export class Poller {
 		}
 	}
 
-	/** Starts an execution, and tells the latest poller how it has ended. */
 	private async start({ group, items, startNumber }: Extract<LedgerEffect, { do: 'start' }>): Promise<void> {
 		// `emit` stores the position together with the group.
 		this.progress.put();
@@ -223,7 +220,6 @@ export class Progress {
 		this.storedGroups = undefined;
 	}
 
-	/** Adds what was read. */
 	add({ moved, groups }: GroupReading, now: number): void {
 		this.position = { ...this.position, ...moved };
 		const opened = groups.map(({ group, input }) => entryOf(group, { input }));

@@ -68,10 +68,7 @@ const groupSchema = z.object({
 	attempt: z.number().int(),
 	/** Number of executions that n8n ended before their first node: they do not count as attempts. */
 	unbegun: z.number().int(),
-	/**
-	 * The execution that n8n may have with its key: of an earlier reading of the group, or the one that n8n was asked to start.
-	 * Absent if n8n has none.
-	 */
+	/** Which execution with its key n8n may have: of an earlier reading of the group, or the one it was asked to start. Absent if none. */
 	possibleExecution: z.enum(['earlier', 'requested']).optional(),
 	/** Where the trigger began that read it. */
 	beginning: z.string(),
@@ -132,9 +129,8 @@ export async function latestChosen(log: EventLog, { events, filter }: Choice, co
 }
 
 /**
- * The name of a group depends only on its events, so that n8n starts no group twice when they are read again. Single
- * events always give the same groups; several may be grouped otherwise from another position (docs/reference/triggers.md).
- * It includes the time because a reset service may reuse ids.
+ * Its name depends only on the events, so that n8n starts no group twice. Single events always give the same groups; several may be grouped
+ * otherwise from another position (docs/reference/triggers.md). It includes the time because a reset service may reuse ids.
  */
 export function groupOfEvents(events: CrmEvent[], { beginning }: { beginning: string }): Group {
 	const identities = events.map(({ account_id, id, timestamp }) => [account_id, id, timestamp]);
@@ -156,7 +152,6 @@ function nameOf(members: Group['members'], identity: unknown): string {
 	return `${memberNoun({ members })}:${members[0]!.id.slice(0, 64)}:${hash}`;
 }
 
-/** What its members are: events of the log, or records of a backfill. */
 export const memberNoun = ({ members }: Pick<Group, 'members'>): 'events' | 'records' => (members[0]!.event ? 'events' : 'records');
 
 /** `The event evt_1`, or `5 events`. */
@@ -180,11 +175,7 @@ export const memberRecords = ({ members }: Group): string[] => members.map(({ re
 export const orderKeys = (group: Group): string[] => group.members.map(({ record, event }) =>
 	(event && !needsRecords(group) ? `${event.type.replace(/\..*/s, '')}/${record}` : record));
 
-/**
- * Splits a group with unreadable events, so that the others can start without them.
- *
- * @param parts the ids of each group
- */
+/** Splits a group, so that what can be read starts without the rest. @param parts the ids of each part */
 export function splitGroup(group: Group, parts: string[][]): Group[] {
 	return parts.map((ids) => {
 		const members = group.members.filter(({ id }) => ids.includes(id));

@@ -17,7 +17,6 @@ import type { OutputField } from '../../model';
 import { simplify } from '../../reading/simplify';
 import type { Backfill } from './position';
 
-/** The chosen records, and their output. */
 export interface RecordScope {
 	path: Collection;
 	/** Its path before keys are filled in. */
@@ -57,8 +56,7 @@ export class RecordReader {
 	}
 
 	/**
-	 * Reads the records created next in a backfill: about a page, and of several lists up to the instant to which all of them
-	 * were read.
+	 * Reads the records created next in a backfill: about a page, and of several lists up to the instant to which all were read.
 	 *
 	 * @returns `last` for the next reading; undefined if there is nothing left to read
 	 */
@@ -165,7 +163,6 @@ export class RecordReader {
 		return [isTimeKnown ? before : withoutMembers(before, field), ...after];
 	};
 
-	/** The chosen fields of a record, and its id. */
 	private output(record: IDataObject): IDataObject {
 		const { outputFields } = this.scope;
 		return outputFields ? { id: record.id, ...simplify(record, outputFields) } : record;
@@ -180,7 +177,6 @@ export class RecordReader {
 		return Date.parse(String(record[changedField])) < Date.parse(String(object[changedField]));
 	}
 
-	/** Reads those of these records that exist and are in scope, by id. */
 	private async inScope(ids: string[]): Promise<Map<string, IDataObject>> {
 		const { path, list } = this.scope;
 		const found = new Map<string, IDataObject>();
@@ -220,7 +216,6 @@ function scopeCondition({ list: { filters, changed, deleted }, fields }: RecordS
 	throw new Error(`Records: a record does not show whether it matches the filter “${filter?.label ?? parameter}”, so that those that never did would be reported as deleted. Remove the filter.`);
 }
 
-/** The parameters of the list that a reader needs. */
 function parametersOf({ path, list }: RecordScope) {
 	const ids = list.filters.find(({ name }) => name === 'ids')?.name;
 	const { field: order, from: createdSince } = list.created ?? {};

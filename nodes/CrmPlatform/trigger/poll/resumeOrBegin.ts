@@ -17,10 +17,7 @@ const maxHidden = 200;
 /** Every service keeps events at least this long (ms), so a younger position is always valid. */
 const minRetention = 24 * 60 * 60_000;
 
-/**
- * Continues from the stored position, or begins: the first time, when the user chose another
- * beginning, or when the credential is for another account. Reports events that may be missing.
- */
+/** Continues from the stored position, or begins: the first time, at another beginning, or for another account. Reports what may be missing. */
 export async function resumeOrBegin(trigger: PublishedTrigger, log: EventLog, stored: Position | undefined): Promise<Position> {
 	const { n8n, clock, settings } = trigger;
 	// After a restart, nobody has published anything meanwhile.

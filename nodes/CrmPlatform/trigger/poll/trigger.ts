@@ -15,12 +15,10 @@ import { type Access, openAccess, type PublishedTrigger, readSettings } from './
 import { latestChosen, storedPosition } from './position';
 import { resumeOrBegin } from './resumeOrBegin';
 
-/** Triggers whose failed start was reported. */
 const reportedStarts = new RecentMap<string, true>(10_000);
 
 /**
- * Starts executions with events of the service, from a stored position on. A manual run returns the latest
- * events or records and leaves the position alone.
+ * Polls from the stored position on. A manual run returns the latest events or records, and leaves the position alone.
  *
  * @throws NodeApiError or NodeOperationError in the user's words, which makes the publish fail
  */
@@ -51,11 +49,7 @@ const tooOld = 'This n8n is too old for the CRM Platform Poll Trigger, which nee
 /** Number of events or records that a test shows. */
 const maxShown = 5;
 
-/**
- * The latest events in sequence, or the newest records, for a test by hand.
- *
- * @throws NodeOperationError if there is nothing to show
- */
+/** The latest events in sequence, or the newest records. @throws NodeOperationError if there are none */
 async function testItems({ n8n, settings }: PublishedTrigger, { api, log, records }: Access): Promise<INodeExecutionData[]> {
 	const { output } = settings.events;
 	const events = records ? [] : (await latestChosen(log, settings.events, maxShown)).reverse();
@@ -81,9 +75,7 @@ export function forgetPollers(): void {
 	forgetStates();
 }
 
-/**
- * Polls until the trigger is closed: from where this process or the stored position stopped, whichever is newer.
- */
+/** Polls from where this process or the stored position stopped, whichever is newer. */
 export async function startPolling(published: PublishedTrigger, access: Access): Promise<ITriggerResponse> {
 	const { n8n } = published;
 	return await serialized(n8n, async () => {

@@ -13,30 +13,19 @@ import {
 	type FoundSubscription, isTest, type EnsuredSubscription, storeSubscription, type Subscription, type SubscriptionState,
 } from './subscription';
 
-/**
- * Overlap (ms) of a recovery: a service may show events late, or answer from a replica that is some seconds
- * behind. Events already delivered in it arrive again; `noteDelivery` recognizes them unless n8n was restarted.
- */
+/** Overlap (ms) of a recovery: a service may show events late. `noteDelivery` recognizes those that arrive again, unless n8n was restarted. */
 const recoveryOverlap = 60_000;
 
 /** Maximum number of pending deliveries whose events are read, to find the time of the oldest one. */
 const maxPending = 10;
 
-/**
- * Reads how many hours back missed events are recovered; undefined if the user turned recovery off.
- *
- * @throws Error in the user's words if a parameter has a value that it does not offer
- */
+/** How far back missed events are recovered; undefined if not at all. @throws Error in the user's words for a value that is not offered */
 export function recoverHours(n8n: TriggerContext): number | undefined {
 	if (isTest(n8n) || !parseBoolean('Recover Missed Events', n8n.getNodeParameter('recover', true))) return undefined;
 	return parsePositiveNumber('Maximum Age (Hours)', n8n.getNodeParameter('recoverHours', 24), { max: 720, unit: 'hours' });
 }
 
-/**
- * Finds the instant (RFC 3339) up to which a subscription has delivered all events of this trigger.
- *
- * @param missed what the trigger has not accepted
- */
+/** The instant (RFC 3339) up to which a subscription has delivered all events of this trigger. @param missed deliveries not accepted */
 export async function findDeliveredUntil(
 	api: Connection,
 	{ subscription, now }: FoundSubscription,
@@ -45,13 +34,11 @@ export async function findDeliveredUntil(
 ): Promise<string> {
 	// Earlier events do not belong to this trigger, and a recovered event is queued later than it happened.
 	const begin = state.deliveredUntil ?? subscription.created_at;
-	// It is unknown when the subscription was changed. It may have been paused for a while, or subscribed to
-	// other events.
+	// It is unknown when it was changed: it may have been paused for a while, or subscribed to other events.
 	if (subscription.status !== 'active' || subscription.updated_at !== state.changed) return begin;
 	// Events that another address has accepted were not delivered here.
 	if (subscription.url !== state.deliversTo) return begin;
-	// If the service does not answer, refuses, or contradicts itself, as a replica may, fewer events count as
-	// delivered.
+	// If the service fails, or contradicts itself, as a replica may, fewer events count as delivered.
 	const oldest = missed && (await oldestOf(api, missed).catch(() => undefined));
 	if (oldest === undefined) return begin;
 	// `now` was read earlier: later events count as not delivered.
@@ -65,12 +52,7 @@ export interface Gap {
 	reason: string;
 }
 
-/**
- * Recovers the events that the subscription has missed. Its state has to be stored before: deliveries may arrive
- * immediately, and a recovery that fails is repeated.
- *
- * @returns the events that were left out, if there are any
- */
+/** Recovers what the subscription has missed. Its state must be stored before: deliveries may arrive at once, and a failed recovery is repeated. */
 export async function recoverMissed(
 	n8n: PublishContext,
 	api: Connection,
@@ -82,11 +64,7 @@ export async function recoverMissed(
 	return gap;
 }
 
-/**
- * Has the service deliver the events that it has not delivered since the stored state, up to that many hours ago.
- *
- * @returns the events that were left out, if there are any
- */
+/** Has the service deliver what it has not delivered since the stored state, up to that many hours ago. */
 export async function recoverEvents(
 	api: Connection,
 	{ id, deliveredUntil: since }: SubscriptionState,
@@ -105,10 +83,7 @@ export async function recoverEvents(
 
 export const describeGap = (reason: string): string => `Events may be missing, ${reason}. Compare with the CRM`;
 
-/**
- * How the trigger answers a delivery that it accepts. While n8n starts, it answers every request itself, with 200
- * (abstract-server, n8n 2.41), and the service counts the delivery as succeeded.
- */
+/** The answer to an accepted delivery. While n8n starts, it answers all itself, with 200 (abstract-server, n8n 2.41), and they count as succeeded. */
 export const acceptedStatus = 202;
 
 const id = z.union([z.string(), z.number()]).transform(String);
@@ -128,8 +103,7 @@ export type Delivery = z.infer<typeof deliverySchema>;
  * Reads the deliveries since the stored state that the trigger has not accepted, and whether a gateway before n8n answers in
  * its place; undefined if the service does not list them, or in another form.
  *
- * @param recovers whether those that something else has answered, or that have failed, are to be sent again; otherwise they
- * count as accepted
+ * @param recovers whether those that something else has answered, or that have failed, are to be sent again, and not to count as accepted
  */
 export async function readUndelivered(
 	api: Connection,
@@ -165,10 +139,7 @@ const isAccepted = ({ status, attempts }: Delivery): boolean =>
 
 const isSuccess = ({ response_status: status }: Delivery['attempts'][number]): boolean => status !== null && status >= 200 && status < 300;
 
-/**
- * The deliveries that the service has given up: a recovery tries each once more. One that fails again is lost, and holds up
- * nothing from then on.
- */
+/** Deliveries that the service has given up: a recovery tries each once more. One that fails again is lost, and then holds up nothing. */
 export class GivenUpDeliveries {
 	private readonly states = new Map<string, 'failed' | 'tried' | 'failed again' | 'lost'>();
 
@@ -181,8 +152,6 @@ export class GivenUpDeliveries {
 	}
 
 	/**
-	 * Notes which deliveries have failed.
-	 *
 	 * @param missed as read after a recovery, if one was due: a replica may still show what it has not tried yet
 	 * @param fails whether all deliveries fail at present: a recovery follows
 	 * @returns those that are lost from now on
@@ -217,11 +186,7 @@ export async function retryDelivery(api: Connection, { id }: Subscription, deliv
 	});
 }
 
-/**
- * Finds when the oldest event of some deliveries happened (Unix epoch ms); Infinity if there are none.
- *
- * @throws Error if there are too many, or the service does not state it
- */
+/** When the oldest of their events happened (Unix epoch ms); Infinity without any. @throws Error if there are too many, or a time is unknown */
 async function oldestOf(api: Connection, deliveries: Delivery[]): Promise<number> {
 	if (deliveries.length > maxPending) throw new Error('Too many deliveries are pending.');
 	let oldest = Infinity;

@@ -10,11 +10,8 @@ import { describeGap, findDeliveredUntil, recoverHours, readUndelivered, recover
 import { findOwnSubscription, isTest, ensureSubscription, readSubscription, storeSubscription, type SubscriptionRequest } from './subscription';
 
 /**
- * n8n calls these methods on activation, on deactivation, and around a test run, which has its own address and
- * so its own subscription. Every call can be repeated: the subscription is found by its stored id, else by
- * n8n's address.
- *
- * The subscription is never paused from here, so a paused one was paused by somebody in the CRM.
+ * n8n calls these on activation, on deactivation, and around a test run, which has its own address and so its own subscription. Each call can be
+ * repeated: the subscription is found by its stored id, else by n8n's address. Nothing here pauses it: a paused one was paused in the CRM.
  */
 export const subscriptionLifecycle = {
 	/** Whether there is nothing left to do for `create`. */

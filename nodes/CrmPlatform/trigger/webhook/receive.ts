@@ -54,10 +54,7 @@ export function noteDelivery(key: string, answer: DeliveryResponse): 'new' | 'un
 	return 'new';
 }
 
-/**
- * Receives one delivery: verifies its signature, and starts the workflow if it is an event the user chose that
- * has not been delivered before. Other deliveries are answered but start nothing.
- */
+/** Verifies a delivery, and starts the workflow if the user chose the event and it is new. Others are answered, but start nothing. */
 export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const { headers, rawBody: body = Buffer.alloc(0) } = n8n.getRequestObject() as unknown as Request;
 	const response = n8n.getResponseObject() as unknown as Response;

@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The signed parts of a delivery. */
 interface Signed {
 	/** The headers webhook-id, webhook-timestamp and webhook-signature. */
 	id: string | undefined;

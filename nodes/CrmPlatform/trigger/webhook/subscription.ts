@@ -56,8 +56,7 @@ export interface FoundSubscription {
  * Finds the trigger's subscription and updates it, or subscribes. One whose address somebody has changed is replaced: the
  * service counts events accepted there as delivered, and would not recover them.
  *
- * @param hours how far back missed events are recovered; undefined if they are not: then those until now stay missed, even if
- * recovery is turned on later
+ * @param hours how far back missed events are recovered; undefined if not: those until now then stay missed, even if it is turned on later
  * @throws NodeOperationError if somebody has paused it
  */
 export async function ensureSubscription(
@@ -103,8 +102,7 @@ const hasSecret = (subscription: Subscription, { id, secret }: SubscriptionState
 	id === subscription.id && secret?.endsWith(subscription.secret_hint) === true;
 
 /**
- * Updates a subscription to the request, and renews a secret that is unknown: for a day, the service also signs with the
- * old one. A subscription that the service has disabled is enabled again.
+ * Updates a subscription to the request, enables a disabled one, and renews an unknown secret: for a day, the service signs with both.
  *
  * @throws Error in the user's words if the service does not do it
  */
@@ -128,11 +126,7 @@ async function updateSubscription(
 	return { subscription, secret: secretIn(body) };
 }
 
-/**
- * Finds the trigger's own subscription: by its id, otherwise by n8n's address, which is unique to it.
- *
- * @param id the id of the subscription that the trigger created, if it is known
- */
+/** Finds the trigger's own subscription: by its id, if that is known, otherwise by n8n's address, which is unique to it. */
 export async function findOwnSubscription(api: Connection, id: string | undefined, url: string): Promise<FoundSubscription | undefined> {
 	const foundById = id === undefined ? undefined : await findSubscription(api, id);
 	if (foundById) return foundById;

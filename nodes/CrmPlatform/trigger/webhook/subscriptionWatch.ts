@@ -24,13 +24,11 @@ const retryDelay = 60_000;
 /** Number of consecutive failed checks before the user is notified; an outage of the service loses nothing. */
 const maxFailures = 5;
 
-/** The watch of each trigger of this process. */
 const watches = new RecentMap<string, SubscriptionWatch>(10_000);
 
 /**
- * Regularly checks that the subscription of a published workflow exists, is active and matches the workflow. A
- * subscription that somebody has deleted, disabled or changed is restored, and missed events are recovered, including
- * events missed while n8n was down, since n8n calls this at each start.
+ * Regularly checks the subscription of a published workflow: restores one that somebody has deleted, disabled or changed, and recovers missed
+ * events, also those missed while n8n was down, since n8n calls this at each start.
  */
 export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): ITriggerResponse {
 	const watch = new SubscriptionWatch(n8n, clock);
