@@ -15,7 +15,10 @@ interface Variant {
 	forms: Form[];
 }
 
-/** Merges the parameters of all forms: each appears once, since n8n 2.41 passes the list to AI builders unchanged. */
+/**
+ * Merges the parameters of all forms: each appears once, with the forms that show it. n8n 2.41 passes the list to AI
+ * builders unchanged, so a parameter that is written once is read once.
+ */
 export function sharedParameters(forms: Form[]): INodeProperties[] {
 	const all = variantsOf(forms, ({ parameters }) => parameters);
 	return namesInOrder(forms).flatMap((name) => {

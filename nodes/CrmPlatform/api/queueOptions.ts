@@ -6,7 +6,11 @@ import type { OnWait, Priority, QueueOptions } from './http/requestQueue';
 import { equalWaits, type RequestLimits, usualLimits } from './http/retry';
 import { isToolCall } from './toolNode';
 
-/** @param usual seconds, for an execution whose user has not set *Maximum Wait* */
+/**
+ * The limits of a node's requests.
+ *
+ * @param usual seconds, for an execution whose user has not set *Maximum Wait*
+ */
 export function requestLimitsOf(n8n: IAllExecuteFunctions, usual?: number): RequestLimits {
 	// A person waits in front of an opened form, but not for a trigger.
 	if (!isExecution(n8n)) return { ...usualLimits, ...equalWaits('emit' in n8n ? usualLimits.wait : 60_000) };

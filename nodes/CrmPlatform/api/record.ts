@@ -6,19 +6,33 @@ import { isPlainObject, ownMember, setMember } from '../base/ownMembers';
 import { wholePath } from './http/path';
 import { undefinedIfGone } from './refusals';
 
-/** @throws NodeApiError if the request fails, Error in the user's words if the response is not a record */
+/**
+ * Reads the record at a path.
+ *
+ * @throws NodeApiError if the request fails, Error in the user's words if the response is not a record
+ */
 export async function readRecord(api: Connection, path: string): Promise<IDataObject> {
 	const { body } = await api.send({ method: 'GET', path });
 	if (isObject(body)) return body;
 	throw new Error(`The response from ${wholePath(path)} is not a record. Check that the base URL in the credential is the URL of the API, then try again.`);
 }
 
-/** Reads a record; undefined if it does not exist (404, 410). @throws as readRecord does */
+/**
+ * Reads the record at a path; undefined if it does not exist (404, 410).
+ *
+ * @throws as readRecord does
+ */
 export async function findRecord(api: Connection, path: string): Promise<IDataObject | undefined> {
 	return await undefinedIfGone(readRecord(api, path));
 }
 
-/** The record in a response; undefined without a body. @throws Error in the user's words for a text, a number or a list */
+/**
+ * The record in a response.
+ *
+ * @param body parsed JSON
+ * @returns undefined for a response without a body
+ * @throws Error in the user's words for a text, a number or a list
+ */
 export function recordIn(body: unknown, path: string): IDataObject | undefined {
 	if (body === undefined || body === null) return undefined;
 	if (isObject(body)) return body;

@@ -16,7 +16,12 @@ const abilityNames = {
 	delete: 'Delete',
 };
 
-/** The service's description of the node's resource. @throws Error in the user's words if it does not offer one of the `abilities` */
+/**
+ * The service's description of the node's resource.
+ *
+ * @param abilities that are needed
+ * @throws Error in the user's words if the service does not offer one of them
+ */
 export async function requireDescribed<Ability extends keyof typeof abilityNames>(
 	run: DescribedRun,
 	...abilities: Ability[]

@@ -29,7 +29,11 @@ interface SignIn {
 	transport: Transport;
 }
 
-/** @throws NodeOperationError if the OAuth2 credential is not connected, or if items select several accounts */
+/**
+ * Signs in with the credential that the node's parameter `authentication` names.
+ *
+ * @throws NodeOperationError if the user has not connected the OAuth2 credential, or if items have several accounts
+ */
 export async function signIn(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	const isOAuth2 = n8n.getNode().parameters.authentication === 'oAuth2';
 	const result = isOAuth2 ? await withOAuth2(n8n) : await withApiKey(n8n);

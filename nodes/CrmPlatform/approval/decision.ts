@@ -46,7 +46,11 @@ interface Decision {
 	refusal?: string;
 }
 
-/** The task's state is the decision. @throws Error if the task, or the log of who completed it, cannot be read */
+/**
+ * Reads the task, whose state is the decision, and who completed it.
+ *
+ * @throws Error if the task or the log cannot be read
+ */
 export async function decisionInCrm(api: Connection, request: ApprovalRequest, now: number): Promise<Decision> {
 	const task = await taskWithId(api, request.taskId);
 	const isOver = now >= Date.parse(request.until);

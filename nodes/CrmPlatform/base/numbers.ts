@@ -55,7 +55,10 @@ const isRounded = (value: unknown): value is number =>
 /** Maximum nesting of objects and lists. At some 5,000 levels, JSON.stringify fails. */
 export const maxLevels = 500;
 
-/** @throws Error in the user's words if the value has an `exactnessProblem` */
+/**
+ * @param label of the value, for the error
+ * @throws Error in the user's words if the value has an `exactnessProblem`
+ */
 export function checkExact(label: string, value: unknown): void {
 	const problem = exactnessProblem(value);
 	if (problem !== undefined) throw new Error(`${label}: ${problem}`);

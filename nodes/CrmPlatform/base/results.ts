@@ -24,6 +24,7 @@ export async function resultsOrErrors<Result>(count: number, read: (item: number
 	return all;
 }
 
+/** @throws the error that was kept in place of a result */
 export function orThrow<Result>(result: Result | Error): Result {
 	if (result instanceof Error) throw result;
 	return result;

@@ -40,7 +40,11 @@ export interface RefusedGroup {
 	reason: string;
 }
 
-/** @throws NodeApiError if the service does not answer */
+/**
+ * Reads the groups of the input items.
+ *
+ * @throws NodeApiError if the service does not answer
+ */
 export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorRule): Promise<Array<DuplicateGroup | RefusedGroup>> {
 	const { path, list } = type.recordList;
 	const chosenGroups = readChosenGroups(run, rule);

@@ -47,7 +47,12 @@ export interface MergedType {
 	linking: LinkingCollection[];
 }
 
-/** @throws Error in the user's words if a merge would lose something, or for a rule that a field cannot have */
+/**
+ * Reads what a merge needs to know about the record type.
+ *
+ * @param linkingTypes the record types whose links move to the survivor
+ * @throws Error in the user's words if it cannot be merged without losing something, or for a rule that a field cannot have
+ */
 export async function readMergedType(run: NodeRun, linkingTypes: Resource[]): Promise<MergedType> {
 	const { n8n, api, resource } = run;
 	const { list, create, update, delete: deletion, fields: described } = await requireDescribed(run, 'list', 'update', 'delete');

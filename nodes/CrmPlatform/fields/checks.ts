@@ -5,7 +5,12 @@ import { oneOf } from './conversions';
 import { type Field, matchesPattern } from './field';
 import { fieldKinds, valueKind, valueShape } from './fieldKinds';
 
-/** Why the service would refuse a value to send, as far as its description says: a sentence that begins with the field's label. */
+/**
+ * Why the service would refuse a value, as far as its description says.
+ *
+ * @param value as it would be sent
+ * @returns a sentence that begins with the field's label; undefined if the value is acceptable
+ */
 export function whyRefused(field: Field, value: unknown): string | undefined {
 	const problem = valueProblem(field, value);
 	return problem === undefined ? undefined : `${field.label}: ${problem}`;

@@ -11,7 +11,11 @@ import { through, unpacked } from './gzip';
 export const readBinary = (n8n: IExecuteFunctions, item: number, field: string): AsyncGenerator<Uint8Array, void> =>
 	unpacked(storedBytes(n8n, item, field));
 
-/** The named binary field or, if the name is the default, the only one. @throws Error in the user's words if there is none or several */
+/**
+ * Finds the binary field with the file of an item: the named field or, if the name is the default, the only one.
+ *
+ * @throws Error in the user's words if there is none or several
+ */
 export function fileField(n8n: IExecuteFunctions, item: number, { name, displayName, default: usual }: INodeProperties): string {
 	const requestedField = String(n8n.getNodeParameter(name, item, usual) ?? '').trim();
 	const availableFields = Object.keys(n8n.getInputData()[item]?.binary ?? {});

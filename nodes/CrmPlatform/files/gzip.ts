@@ -5,7 +5,11 @@ const zipMark = [0x50, 0x4b, 0x03, 0x04];
 /** The beginning of a workbook of Excel 97 to 2003 ([MS-CFB], section 2.2). */
 const oldWorkbookMark = [0xd0, 0xcf, 0x11, 0xe0];
 
-/** Unpacks what is compressed with gzip. @throws Error in the user's words if the file is damaged, a ZIP file or a workbook */
+/**
+ * Unpacks the bytes of a file if they are compressed with gzip.
+ *
+ * @throws Error in the user's words if the file is damaged, a ZIP file or a workbook
+ */
 export async function* unpacked(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
 	const chunks = withWholeMark(bytes);
 	try {

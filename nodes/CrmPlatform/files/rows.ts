@@ -175,7 +175,11 @@ export async function* readNdjson(chunks: AsyncIterable<string>): AsyncGenerator
 /** Maximum characters of a JSON array, which is read as a whole. */
 const maxArrayLength = 16 * 1024 * 1024;
 
-/** An element that is not an object is reported. @throws Error in the user's words if the file is not one JSON array, or too large */
+/**
+ * Reads a JSON array of records. An element that is not an object is reported and reading continues.
+ *
+ * @throws Error in the user's words if the file is not one JSON array, or too large
+ */
 export async function* readJsonArray(chunks: AsyncIterable<string>): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
 	let text = '';
 	for await (const chunk of chunks) {

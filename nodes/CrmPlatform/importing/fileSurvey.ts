@@ -23,7 +23,11 @@ export interface FileSurvey {
 	values: ReadonlyMap<string, ColumnValues>;
 }
 
-/** Reads a file to its end, and closes it. @throws Error in the user's words if that fails, before any row is written */
+/**
+ * Reads a file to its end, and closes it.
+ *
+ * @throws Error in the user's words if it cannot be read to its end, before any row is written
+ */
 export async function surveyFile(n8n: IExecuteFunctions, { columns: header, repeated, rows, close }: FileRecords): Promise<FileSurvey> {
 	let [all, readable] = [0, 0];
 	const columns = new Map<string, Column>();

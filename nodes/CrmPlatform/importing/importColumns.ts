@@ -18,7 +18,11 @@ import { protectVersions, versionOf } from '../writing/versions';
 import { type FileSurvey, cellConversion, longText, newChoices, type ColumnValues } from './fileSurvey';
 import { inFile, type ColumnPlan, type ImportSettings } from './importPlan';
 
-/** Finds the fields of columns. @throws Error in the user's words if a mapped column is missing, a needed one is there twice, or none fits a field */
+/**
+ * Finds the fields of the columns of a file, without creating any.
+ *
+ * @throws Error in the user's words if the file lacks a mapped column, has a needed one twice, or if no column fits a field
+ */
 export async function assignedColumns(
 	run: NodeRun,
 	settings: ImportSettings,

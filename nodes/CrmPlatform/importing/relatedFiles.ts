@@ -53,7 +53,11 @@ export interface PlannedFile extends InputFile {
 
 export type ImportedFile = PlannedFile & ImportResult;
 
-/** Reads each file once, and finds its record type. @throws Error in the user's words without a file, or if the user has chosen what is not there */
+/**
+ * Reads each file of the input once, and finds its record type.
+ *
+ * @throws Error in the user's words if there is none, or if the user has chosen what is not there
+ */
 export async function readFiles(run: NodeRun, recordTypes: Resource[]): Promise<ReadFile[]> {
 	const { n8n } = run;
 	const inputs = inputFiles(run);
@@ -110,7 +114,11 @@ export async function openFile(n8n: IExecuteFunctions, { item, field, name, list
 	return await readFileRecords(readBinary(n8n, item, field), { ...settings, format });
 }
 
-/** Checks the columns of all files that have a record type before it creates any field. @throws Error in the user's words if a file is refused */
+/**
+ * Plans the files that have a record type. The columns of all are checked before fields are created for any.
+ *
+ * @throws Error in the user's words if a file cannot be imported
+ */
 export async function planFiles(run: NodeRun, read: ReadFile[]): Promise<PlannedFile[]> {
 	const related = new Set(read.flatMap(({ type }) => type?.path ?? []));
 	const typed = [];

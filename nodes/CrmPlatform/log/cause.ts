@@ -41,7 +41,12 @@ export function isIgnored(event: CrmEvent, { origins, users }: IgnoredOrigins): 
 	return actor !== undefined && users.includes(actor);
 }
 
-/** Who caused an event, from a workflow's point of view; undefined if the service does not report it. */
+/**
+ * States who caused an event, from a workflow's point of view.
+ *
+ * @param workflowOrigin the origin of the workflow
+ * @returns undefined if the service does not report it
+ */
 export function madeBy(event: CrmEvent, workflowOrigin: KeyOrigin): 'this_workflow' | 'this_n8n' | 'other' | undefined {
 	const { isRequestKnown, origin } = causeOf(event);
 	if (!isRequestKnown) return undefined;

@@ -21,7 +21,12 @@ export interface Part extends NamedPart {
 	isUnique: boolean;
 }
 
-/** @param part the member of records that lists them, such as `stages` @throws NodeApiError if the service does not list the records */
+/**
+ * The parts of all records of a collection.
+ *
+ * @param part the member that lists them, such as `stages`
+ * @throws NodeApiError if the service does not list the records
+ */
 export async function readParts(api: Connection, collection: Collection, part: string): Promise<Part[]> {
 	const records = await firstRecords(api, collection, Infinity);
 	const parts = records.flatMap((record) => partsIn(record, part));

@@ -75,7 +75,11 @@ export async function firstRecords(api: Connection, path: Collection, limit = ma
 	return records;
 }
 
-/** The paths of a record type: one for each custom object. Undefined if the CRM does not list its custom objects. */
+/**
+ * The paths of the collections of a record type: records of each custom object are one.
+ *
+ * @returns undefined if the CRM does not list its custom objects
+ */
 export async function collectionPathsOf(api: Connection, { path }: Pick<RecordList, 'path'>): Promise<Collection[] | undefined> {
 	if (!path.includes('{')) return [path];
 	const parents = path.replace(/\/\{.*$/s, '') as Collection;

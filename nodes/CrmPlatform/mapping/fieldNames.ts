@@ -54,7 +54,11 @@ export function meaningsAmong(fields: Field[], recordFieldNames: ReadonlySet<str
 	return (name, isMember = false) => getOrCreate(isMember ? meanings.ofMembers : meanings.ofNames, name, () => findMeanings(name, isMember));
 }
 
-/** Finds an entry by its name in the API or its label. @throws Error in the user's words, with the available names */
+/**
+ * Finds the entry that a name refers to, by its name in the API or by its label.
+ *
+ * @throws Error in the user's words, with the available names
+ */
 export function matchByName<Entry extends { name: string; label: string }>(all: Entry[], requestedName: string, entryType: string): Entry {
 	const exact = all.find(({ name }) => name === requestedName || name === customFieldPrefix + requestedName);
 	if (exact) return exact;

@@ -16,7 +16,12 @@ export function dependsOnItem(parameters: unknown): boolean {
 	return /\$|\bitem|random/i.test(parameters.replace(constantNames, ''));
 }
 
-/** @throws Error in the user's words for settings of the whole run (parameters or options) whose expressions differ between items */
+/**
+ * Refuses settings that apply to the whole run, but whose expressions differ between items.
+ *
+ * @param settings parameters of the node, or options
+ * @throws Error in the user's words
+ */
 export function refuseDiffering(n8n: IExecuteFunctions, settings: INodeProperties[]): void {
 	const { options, ...others } = n8n.getNode().parameters;
 	const parameters = { ...(options as IDataObject | undefined), ...others };
@@ -37,7 +42,11 @@ export function refuseDiffering(n8n: IExecuteFunctions, settings: INodePropertie
 
 const formatValue = (text = ''): string => (text === '' ? 'nothing' : text.slice(0, 100));
 
-/** The one collection of all items, whose custom fields they have. @throws Error in the user's words if items belong to several */
+/**
+ * The path of the collection of all items, where its custom fields decide what they mean.
+ *
+ * @throws Error in the user's words if items belong to several
+ */
 export function commonCollection(run: ReadingRun): Collection {
 	refuseDiffering(run.n8n, run.resource.parents ?? []);
 	return collectionPath(run, 0);

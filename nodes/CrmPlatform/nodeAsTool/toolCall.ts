@@ -84,7 +84,11 @@ function readsItem(parameters: unknown): boolean {
 	return expressionsIn(parameters).some((expression) => expression.includes('$'));
 }
 
-/** Refuses a call whose values neither author nor model intended. @throws NodeOperationError that says what to send instead */
+/**
+ * Refuses a call that would use values neither the author of the workflow nor the model intended.
+ *
+ * @throws NodeOperationError that says what to send instead
+ */
 export function refuseForeignArguments(n8n: IExecuteFunctions): void {
 	const overlaidArguments = laidOverItem(n8n);
 	if (overlaidArguments) refuseOverlaid(n8n, overlaidArguments);

@@ -69,7 +69,12 @@ export function listedChoice(
 	};
 }
 
-/** @param path of a parameter in a collection @throws Error in the user's words if the value is none of the options */
+/**
+ * The value chosen from a list, or returned by an expression.
+ *
+ * @param path the path of the parameter, if it is in a collection
+ * @throws Error in the user's words if the value is not in the list
+ */
 export function chosenOption<Value extends string>(
 	n8n: IExecuteFunctions, item: number, { displayName, name, default: unset, options = [] }: INodeProperties, path = name,
 ): Value {

@@ -89,7 +89,12 @@ export function newRecordAt(run: NodeRun, item: number): Omit<ItemRecord, 'id'> 
 	return { collection, path: collection };
 }
 
-/** @throws SkippedItem for an expression without a value, if the user has chosen that; Error in the user's words if nothing is picked */
+/**
+ * The record picked for an item.
+ *
+ * @throws SkippedItem if its expression returns nothing and the user has chosen to skip such items; Error in the user's
+ * words if nothing is picked
+ */
 export function recordAt(run: NodeRun, item: number): ItemRecord {
 	const { n8n, api } = run;
 	const collection = collectionPath(run, item);

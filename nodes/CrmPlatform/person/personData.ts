@@ -60,7 +60,12 @@ export interface PersonData extends Person {
 	events: PersonEvent[];
 }
 
-/** Reads all records and the log: nothing less finds every text about a person. @returns undefined if there is no such contact */
+/**
+ * Reads all records and the log, and keeps what concerns a person. Nothing less finds every text.
+ *
+ * @param types the record types to read
+ * @returns undefined if there is no such contact
+ */
 export async function readPersonData(api: Connection, types: Resource[], id: string): Promise<PersonData | undefined> {
 	api.requireDescription('Person');
 	const found = await findRecord(api, encodedPath`/contacts/${id}`);

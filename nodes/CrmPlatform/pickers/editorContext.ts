@@ -28,7 +28,12 @@ export interface EditorContext {
 /** Why an opened node has no choices to offer; its message tells the user what to do. */
 export class NothingToOffer extends Error {}
 
-/** @throws NothingToOffer if the fields depend on a choice the user has not made, or if the service does not offer the resource */
+/**
+ * Reads the state of an opened node.
+ *
+ * @throws NothingToOffer if the fields depend on a choice the user has not made, or if the service
+ * does not offer the resource
+ */
 export async function editorContext(n8n: ILoadOptionsFunctions): Promise<EditorContext> {
 	const events = n8n.getCurrentNodeParameter('source') === 'records' ? undefined : n8n.getCurrentNodeParameter('events');
 	if (events !== undefined) return await contextOfEvents(n8n, [events].flat().map(String));
@@ -58,7 +63,10 @@ async function contextOfEvents(n8n: ILoadOptionsFunctions, events: string[]): Pr
 	throw new NothingToOffer('Choose events of one record type first.');
 }
 
-/** Without a usable credential, requests fail and fields are the packaged ones: n8n 2.41 asks for them before a node added behind another has it. */
+/**
+ * The connection of an opened node. Without a usable credential, it uses the packaged description, and its
+ * requests fail: n8n 2.41 requests fields before it assigns the credential to a node added behind another.
+ */
 export async function editorConnection(n8n: ILoadOptionsFunctions): Promise<Connection> {
 	return await connect(n8n).catch((reason: Error) => withoutService(n8n, reason));
 }
@@ -147,7 +155,12 @@ export async function importedFields(n8n: ILoadOptionsFunctions): Promise<Fields
 /** The longest list to choose from without a search. */
 const maxListLength = 100;
 
-/** The records to which fields can link, by field name; none if they are too many for a list, or cannot be read. */
+/**
+ * Reads the records to which fields can link, if they are few. Each collection is requested once, all at the same time.
+ * If a request fails, the fields that link to it are filled in by id.
+ *
+ * @returns the options by the field's name; none for a field whose records are too many for a list
+ */
 export async function linkOptionsOf(api: Connection, fields: Field[]): Promise<Map<string, INodePropertyOptions[]>> {
 	const collections = [...new Set(fields.flatMap(({ collection = [] }) => collection))];
 	const records = new Map(await Promise.all(collections.map(async (collection) =>

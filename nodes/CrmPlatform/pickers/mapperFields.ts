@@ -16,7 +16,10 @@ export async function getFields(n8n: ILoadOptionsFunctions): Promise<ResourceMap
 	return await formOf(n8n, 'fields', await fieldsOfWrite(await editorContext(n8n)));
 }
 
-/** Each field takes the name of a column: the file's columns are unknown, as n8n 2.41 gives an opened node no input (LoadOptionsContext). */
+/**
+ * The fields that an import fills. Each takes the name of a column as text, since the columns of the file are unknown
+ * here: n8n 2.41 gives an opened node its parameters but not its input (LoadOptionsContext).
+ */
 export async function getColumnFields(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
 	const imported = await importedFields(n8n);
 	return await formOf(n8n, 'columns', { ...imported, fields: imported.fields.map(asColumn) });

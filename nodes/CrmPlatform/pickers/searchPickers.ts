@@ -33,7 +33,12 @@ export async function searchStages(n8n: ILoadOptionsFunctions, filter?: string):
 	return { results: matchingName(await listedOptions(await editorConnection(n8n), '/pipelines', 'stages', picked), filter) };
 }
 
-/** The records to which the field in the same row can link. @throws Error in the user's words if none is chosen, or the service lacks it */
+/**
+ * The records to which the field chosen in the same row can link.
+ *
+ * @param cursor the paginationToken of the previous page
+ * @throws Error in the user's words if no field is chosen, or the service does not offer it
+ */
 export async function searchLinked(n8n: ILoadOptionsFunctions, filter?: string, cursor?: string): Promise<INodeListSearchResult> {
 	const chosen = n8n.getCurrentNodeParameter('&field');
 	if (!chosen) throw new Error('Choose a field first.');

@@ -74,7 +74,11 @@ export interface DeletionLimits {
 	number: number;
 }
 
-/** @throws NodeOperationError if no resource is chosen that can be synchronized */
+/**
+ * Returns the execution that the mapping and the description of writes need.
+ *
+ * @throws NodeOperationError if no resource is chosen that can be synchronized
+ */
 export function syncExecution(n8n: IExecuteFunctions, api: NodeRun['api']): NodeRun {
 	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 0)));
 	const operation = resource && operationOf(resource, syncedOperation);
@@ -87,7 +91,11 @@ export function syncExecution(n8n: IExecuteFunctions, api: NodeRun['api']): Node
 	return { n8n, api, resource, operation, identity: runIdentity(n8n, randomUUID()) };
 }
 
-/** @throws Error in the user's words if a parameter is missing, or if the service does not offer something */
+/**
+ * Reads the parameters and the service's description.
+ *
+ * @throws Error in the user's words if a parameter is missing, or if the service does not offer something
+ */
 export async function settingsOf(run: NodeRun): Promise<SyncSettings> {
 	const { n8n, api, resource } = run;
 	const parameter = ({ name, default: unset }: INodeProperties): unknown => n8n.getNodeParameter(name, 0, unset);

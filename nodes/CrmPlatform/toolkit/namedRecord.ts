@@ -14,7 +14,11 @@ import type { NamedRecord, ToolkitCall } from './toolkitCall';
 /** Maximum number of records in an answer about an unclear name. */
 const maxListed = 10;
 
-/** Finds the record with an id or a name, and never guesses between several. @throws Error in the model's words, with the candidates */
+/**
+ * Finds the record with an id or a name. The node never guesses between several records of one name.
+ *
+ * @throws Error in the model's words, with the candidates
+ */
 export async function namedRecord(call: ToolkitCall, nameOrId: string | undefined): Promise<NamedRecord> {
 	const { settings, toolkitType: { name: typeName, collection } } = call;
 	if (nameOrId === undefined) throw new Error(`record is missing. Send the id or the name of the ${typeName}.`);

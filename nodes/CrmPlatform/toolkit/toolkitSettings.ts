@@ -99,7 +99,10 @@ export const toolkitSettings = (n8n: IExecuteFunctions, item = 0): ToolkitSettin
 /** @param read reads a parameter of the node */
 export const prefixIn = (read: (name: string) => unknown): string => String(read('options.prefix') ?? '').trim() || 'crm';
 
-/** @throws Error in the user's words */
+/**
+ * @param read reads a parameter of the node
+ * @throws Error in the user's words
+ */
 export function settingsIn(read: (name: string) => unknown, maxLength: number): ToolkitSettings {
 	const chosen = (name: string): string[] => [read(name) ?? []].flat().map(String).filter((value) => !isBlank(value));
 	const verbs = new Set<string>(chosen('writes').map((verb) => parseOption('May Write', verb, toolVerbs)));

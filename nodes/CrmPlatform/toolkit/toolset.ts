@@ -64,7 +64,12 @@ export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutio
 /** Replaces advice about n8n's editor, which a model does not have. */
 const forAuthors = /\s*\b(If [^.]*, r|R)eopen the node[^.]*\./g;
 
-/** @throws NodeFailure in the model's words, with the records that an unclear name may mean, and with `mayHaveWritten` in its context */
+/**
+ * Runs a tool.
+ *
+ * @throws NodeFailure in the model's words, with the records that an unclear name may mean; `mayHaveWritten` in its context
+ * says whether something may have been written
+ */
 export async function runTool(
 	n8n: IExecuteFunctions, settings: ToolkitSettings, name: ToolName, rawArgs: IDataObject, identity: NodeRun['identity'],
 ): Promise<ToolkitAnswer> {

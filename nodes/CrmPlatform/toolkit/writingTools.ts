@@ -94,7 +94,12 @@ function valuesOfAction(values: IDataObject, action: string, properties: INodePr
 	return { picks, fields };
 }
 
-/** Makes the write that a model requests, or previews it. @throws Error in the model's words; nothing was written unless it says so */
+/**
+ * Makes the write that a model requests. With Preview Before Writing, the first call returns a preview, and the call with its
+ * token writes.
+ *
+ * @throws Error in the model's words; nothing was written unless the error says so
+ */
 export async function writeOrPreview(call: ToolkitCall, request: RequestedOperation): Promise<ToolkitAnswer> {
 	const planned = await planWrite(call, request);
 	if (!call.settings.asksFirst) return await send(call, planned, call.identity);

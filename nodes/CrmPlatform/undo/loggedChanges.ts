@@ -17,7 +17,11 @@ import { readUndoFields, type UndoFields } from './undoFields';
 import type { CauserChoice, UndoChoices } from './undoForm';
 import { UndoLinks } from './undoLinks';
 
-/** Reads the log from the chosen time on. @throws Error in the user's words if it does not reach back to that, or lacks what an undo needs */
+/**
+ * Reads the log from the chosen time on.
+ *
+ * @throws Error in the user's words if it does not reach back to that time, or lacks what an undo needs
+ */
 export async function readLoggedChanges(run: NodeRun, log: EventLog, choices: UndoChoices): Promise<LoggedChanges> {
 	const first = await firstEvent(run, log, choices);
 	const logged = new LoggedChanges({ run, log, choices, catalog: await run.api.describeEvents() });

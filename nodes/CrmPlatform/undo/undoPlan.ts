@@ -23,7 +23,12 @@ interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimite
 	newIds: Substitutes;
 }
 
-/** Decides about each record. A created one stays if another links to it afterwards. @throws NodeApiError if the service does not answer */
+/**
+ * Decides what happens to each record, and looks up what it links to. A created record stays if another one links to it when
+ * the undo is done.
+ *
+ * @throws NodeApiError if the service does not answer
+ */
 export async function planUndo(
 	api: Connection, choices: UndoChoices, { fields, links, histories: { recreations } }: LoggedChanges, histories: RecordHistory[],
 ): Promise<{ planned: RecordUndo[]; targets: LinkTargets }> {

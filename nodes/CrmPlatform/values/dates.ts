@@ -15,7 +15,12 @@ const compactTime = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[0
 /** Text has to begin with a full date: luxon would read `14:30` as today, and `1711111` as a day of 1711. */
 const beginsWithDate = /^\d{4}-\d{2}-\d{2}(?!\d)/;
 
-/** Reads a Date, a DateTime, epoch milliseconds or ISO 8601 text (with a T or a space). @param zone IANA time zone of a text without one */
+/**
+ * Reads a moment from a Date, a DateTime, epoch milliseconds, or text in ISO 8601 (with a T or a space).
+ *
+ * @param zone IANA time zone of a text without one
+ * @returns undefined if the value is not a moment
+ */
 export function parseMoment(value: unknown, zone: string): DateTime | undefined {
 	const moment = momentOf(value, zone);
 	return moment?.isValid && Math.abs(moment.offset) <= farthestZone / 60_000 ? moment : undefined;

@@ -23,7 +23,12 @@ export function parseBoolean(label: string, value: unknown, blank: Blank<boolean
 	return parse(label, value, blank, booleanIn, 'true or false');
 }
 
-/** @throws Error in the user's words for anything but `true` and `false`: a formula that returns 0 or nothing by mistake would write */
+/**
+ * Parses the parameter Preview. Only `true` and `false` are accepted: a formula that returns 0 or nothing by mistake
+ * would write.
+ *
+ * @throws Error in the user's words for anything else
+ */
 export function parsePreview(value: unknown): boolean {
 	const exactly = (input: unknown) => (['0', '1'].includes(textOf(input) ?? '') ? undefined : booleanIn(input));
 	return parse('Preview', value, {}, exactly, 'true or false');

@@ -12,7 +12,11 @@ import type { NodeRun } from '../model';
 import { foldedText, normalizedName, unaccentedText } from '../values/foldedText';
 import { forSeveral, hasWriteOncePer, sendAlone, takesKeys } from './sendAlone';
 
-/** Returns what creates the records of links in the mode *By Name, Created If None* of *Linked Records*; nothing if there are none. */
+/**
+ * The mode *By Name, Created If None* of *Linked Records*.
+ *
+ * @returns what creates the records of links in that mode; nothing if there are none
+ */
 export function linkedRecordsToAdd({ n8n }: NodeRun, creator: RecordCreator): Pick<NodeRun, 'onMissingLink'> {
 	const rows = storedParameter(n8n, 'fieldsLinked.records', []) as Array<{ record?: unknown }>;
 	if (!rows.some(({ record }) => mayCreate(record))) return {};

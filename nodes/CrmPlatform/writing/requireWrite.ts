@@ -11,7 +11,11 @@ import { valueIn } from '../fields/keys';
 import { storedParameter } from '../mapping/locator';
 import type { NodeRun } from '../model';
 
-/** @throws Error in the user's words if the service does not offer the operation's write, or only in a format that the node cannot send */
+/**
+ * The service's description of the write of the node's operation.
+ *
+ * @throws Error in the user's words if the service does not offer it, or only in a format that the node cannot send
+ */
 export async function requireWrite(run: NodeRun): Promise<WriteDescription> {
 	const { api, resource, operation } = run;
 	const description = await api.describe(resource.path);
@@ -21,7 +25,11 @@ export async function requireWrite(run: NodeRun): Promise<WriteDescription> {
 	throw notOffered(run, operation.option.name);
 }
 
-/** @throws Error in the user's words if there are no values: an empty record would be created, or one written without a change */
+/**
+ * Checks that an item has values: otherwise an empty record would be created, or a record written without a change.
+ *
+ * @throws Error in the user's words if there is nothing to write
+ */
 export function requireAnyValue(body: IDataObject): IDataObject {
 	if (Object.keys(body).length > 0) return body;
 	throw new Error(
@@ -39,7 +47,12 @@ export async function fieldToMatchOn({ api }: NodeRun, path: Collection, fields:
 	return [...fields, ...(custom?.fields ?? [])].find((field) => field.name === name) ?? fieldNamed(name);
 }
 
-/** @param parameter with the field, such as `matchOn` @throws Error in the user's words for an expression that returns nothing */
+/**
+ * The field that the user has chosen to match on; undefined if none is chosen.
+ *
+ * @param parameter the parameter with the field, such as `matchOn`
+ * @throws Error in the user's words for an expression that returns nothing
+ */
 export function chosenMatchField({ n8n }: NodeRun, parameter: string, item: number): string | undefined {
 	const chosen = String(n8n.getNodeParameter(parameter, item, '') ?? '').trim();
 	const stored = storedParameter(n8n, parameter, '');

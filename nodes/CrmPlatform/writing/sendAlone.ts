@@ -210,7 +210,11 @@ export function hasWriteOncePer({ n8n }: NodeRun): boolean {
 	return stored !== null && stored !== '';
 }
 
-/** @throws Error in the user's words if the value is empty or not a single one */
+/**
+ * The value for which an item is written once.
+ *
+ * @throws Error in the user's words if it is empty or not a single value
+ */
 export function writeOncePer({ n8n }: NodeRun, item: number): string {
 	const value: unknown = n8n.getNodeParameter('options.writeOncePer', item, '');
 	checkExact('Write Once Per', value);

@@ -78,7 +78,11 @@ export const subjectHash = (keySubject: string): string => hashOf(['undo', keySu
 /** What the key of a merge names that deletes one record alone: with it, the log shows which record was kept. */
 export const deletionByMerge = (survivor: string, loser: string, execution: string): string => JSON.stringify([survivor, loser, execution]);
 
-/** The key of a write done once for a value, such as an order number, in all executions of a workflow. @returns as `idempotencyKey` */
+/**
+ * The key of a write that is done once for a value, such as an order number, across all executions of the workflow.
+ *
+ * @returns as `idempotencyKey`
+ */
 export function valueKey(
 	{ instance, workflow, node }: Pick<WriteIdentity, 'instance' | 'workflow' | 'node'>,
 	value: string,

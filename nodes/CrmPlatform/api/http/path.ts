@@ -27,7 +27,12 @@ export function encodedPath(template: TemplateStringsArray, ...values: string[])
 	});
 }
 
-/** Fills in the names in braces of a path, encoded: `/custom-objects/{objectKey}/records`. @throws as `encodedPath` */
+/**
+ * Fills in the names in braces of a path: `/custom-objects/{objectKey}/records`.
+ *
+ * @param valueOf gives the value of a name, which is encoded
+ * @throws as `encodedPath`
+ */
 export function filledPath(template: Collection, valueOf: (name: string) => string): Collection {
 	return template.replace(/\{(\w+)\}/g, (_, name: string) => encodedPath`${valueOf(name)}`) as Collection;
 }
@@ -35,7 +40,11 @@ export function filledPath(template: Collection, valueOf: (name: string) => stri
 /** A path without the names of its parameters, which may differ: `/custom-objects/{}/records`. */
 export const withoutParameterNames = (path: string): string => path.replace(/\{\w+\}/g, '{}');
 
-/** A path that a user typed. @throws Error in the user's words if it is not a path, or would leave the service's address */
+/**
+ * A path that a user typed, relative to the service's address.
+ *
+ * @throws Error in the user's words if it is not a path, or would leave the service's address
+ */
 export function checkedPath(typed: string): string {
 	const path = typed.trim();
 	const [pathname = ''] = path.split(/[?#]/);
@@ -43,7 +52,12 @@ export function checkedPath(typed: string): string {
 	throw new Error(`“${path}” is not a path such as /v1/contacts. Start it with a slash, and leave out the base URL and query parameters.`);
 }
 
-/** Without a trailing slash or the version prefix, which the connector adds. @throws Error in the user's words if it is not http(s) */
+/**
+ * The address of the service, without a trailing slash or the version prefix: the connector adds them.
+ *
+ * @param typed as the user entered it
+ * @throws Error in the user's words if it is not an http(s) address
+ */
 export function serviceAddress(typed: string): string {
 	const address = typed.trim();
 	if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {

@@ -15,10 +15,15 @@ export interface RateWindow {
 	resetsAt: number;
 }
 
-/** Lower-case names. */
 type Headers = Readonly<Record<string, string | undefined>>;
 
-/** Reads `X-RateLimit-Remaining` and `X-RateLimit-Reset`, if usable. @param now Unix epoch milliseconds on this machine */
+/**
+ * Reads `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
+ *
+ * @param headers response headers, lower-case names
+ * @param now Unix epoch milliseconds on this machine
+ * @returns undefined if the service sent no usable window
+ */
 export function rateWindow(headers: Headers, now: number): RateWindow | undefined {
 	const remaining = wholeNumber(headers['x-ratelimit-remaining']);
 	const reset = wholeNumber(headers['x-ratelimit-reset']);
@@ -26,7 +31,13 @@ export function rateWindow(headers: Headers, now: number): RateWindow | undefine
 	return { remaining, resetsAt: now + Math.min(untilReset(reset, serverTime(headers, now)), maxWindowLength) };
 }
 
-/** The window after a response. Responses may arrive out of order, and within one window the remainder only decreases. */
+/**
+ * The window after a response. Responses may arrive out of order, and within one window the remainder only decreases.
+ *
+ * @param current the window before
+ * @param reported the window in the response
+ * @param now Unix epoch milliseconds
+ */
 export function latestWindow(current: RateWindow | undefined, reported: RateWindow, now: number): RateWindow {
 	if (!current || current.resetsAt <= now) return reported;
 	const difference = reported.resetsAt - current.resetsAt;
@@ -37,7 +48,12 @@ export function latestWindow(current: RateWindow | undefined, reported: RateWind
 	};
 }
 
-/** `Retry-After` in milliseconds from now: seconds or an HTTP date (RFC 9110, section 10.2.3); undefined if absent or malformed. */
+/**
+ * `Retry-After` in milliseconds from now: seconds or an HTTP date (RFC 9110, section 10.2.3).
+ *
+ * @param now Unix epoch milliseconds
+ * @returns undefined if it is absent or malformed
+ */
 export function retryAfter(headers: Headers, now: number): number | undefined {
 	const value = headers['retry-after']?.trim() ?? '';
 	if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, maxWindowLength);

@@ -3,7 +3,11 @@ import type { IDataObject } from 'n8n-workflow';
 import { ruleNumber } from '../http/rules';
 import type { Field } from '../../fields/field';
 
-/** The query of a filter (rule 11). @throws Error in the user's words for an object, or if the service would split it at commas */
+/**
+ * The query parameter of a filter; several values are separated by commas (rule 11).
+ *
+ * @throws Error in the user's words if the value is an object, or if the service would split it
+ */
 export function filterQuery({ name, label }: Field, value: unknown): IDataObject {
 	if (Array.isArray(value)) {
 		const parts = value.map((element) => single(label, element));

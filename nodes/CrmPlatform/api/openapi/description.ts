@@ -25,7 +25,12 @@ export interface ResourceDescription {
 	summary: string[];
 }
 
-/** Reads a description once for each document: parsing takes tens of milliseconds. A parameter of the path may have any name. */
+/**
+ * Reads the description of the records at `path`, once for each document: parsing takes tens of milliseconds.
+ *
+ * @param path a parameter in braces may have any name
+ * @returns undefined if the document does not describe the path
+ */
 export const describeResource = keptFor(readResource);
 
 function readResource(document: OpenApiDocument, path: Collection): ResourceDescription | undefined {

@@ -192,7 +192,12 @@ export function forgetNewest(): void {
 	requests = new RecentMap(1_000);
 }
 
-/** Reads the newest event of a log, once for all triggers that ask at about the same time. @param maxAge of an answer (ms) */
+/**
+ * Reads the newest event of a log, once for all triggers that ask at about the same time.
+ *
+ * @param maxAge maximum age of an answer in milliseconds
+ * @returns the newest event, and when it was requested (Unix epoch ms)
+ */
 export async function sharedNewest({ api: { viewer }, log }: Access, maxAge: number, clock: Clock) {
 	const now = clock.now();
 	const previous = requests.get(viewer);

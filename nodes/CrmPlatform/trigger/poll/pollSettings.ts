@@ -73,7 +73,12 @@ export async function openAccess(trigger: PublishedTrigger, api: Connection): Pr
 	return { api, log: await openEventLog(api, report), records: scope && new RecordReader(api, scope), renew };
 }
 
-/** Names of records become IDs, as in `readOnlyIf`. @throws Error in the user's words for what the CRM or the parameters do not offer */
+/**
+ * Reads the parameters of the trigger. Names of records become IDs, unless n8n itself starts the trigger: then those stored
+ * still apply, since a record may have been renamed.
+ *
+ * @throws Error in the user's words for what the CRM or the parameters do not offer
+ */
 export async function readSettings(n8n: ITriggerFunctions, api: Connection): Promise<PollSettings> {
 	const { startOn, ...options } = readPollOptions(n8n);
 	if (startOn === 'events') {

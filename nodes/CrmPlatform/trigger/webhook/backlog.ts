@@ -19,13 +19,21 @@ const recoveryOverlap = 60_000;
 /** Maximum number of pending deliveries whose events are read, to find the time of the oldest one. */
 const maxPending = 10;
 
-/** How far back missed events are recovered; undefined if not at all. @throws Error in the user's words for a value that is not offered */
+/**
+ * Reads how many hours back missed events are recovered; undefined if the user turned recovery off.
+ *
+ * @throws Error in the user's words if a parameter has a value that it does not offer
+ */
 export function recoverHours(n8n: TriggerContext): number | undefined {
 	if (isTest(n8n) || !parseBoolean('Recover Missed Events', n8n.getNodeParameter('recover', true))) return undefined;
 	return parsePositiveNumber('Maximum Age (Hours)', n8n.getNodeParameter('recoverHours', 24), { max: 720, unit: 'hours' });
 }
 
-/** The instant (RFC 3339) up to which a subscription has delivered all events of this trigger. @param missed deliveries not accepted */
+/**
+ * Finds the instant (RFC 3339) up to which a subscription has delivered all events of this trigger.
+ *
+ * @param missed what the trigger has not accepted
+ */
 export async function findDeliveredUntil(
 	api: Connection,
 	{ subscription, now }: FoundSubscription,
@@ -52,7 +60,12 @@ export interface Gap {
 	reason: string;
 }
 
-/** Recovers what the subscription has missed. Its state must be stored before: deliveries may arrive at once, and a failed recovery is repeated. */
+/**
+ * Recovers the events that the subscription has missed. Its state has to be stored before: deliveries may arrive
+ * immediately, and a recovery that fails is repeated.
+ *
+ * @returns the events that were left out, if there are any
+ */
 export async function recoverMissed(
 	n8n: PublishContext,
 	api: Connection,
@@ -64,7 +77,11 @@ export async function recoverMissed(
 	return gap;
 }
 
-/** Has the service deliver what it has not delivered since the stored state, up to that many hours ago. */
+/**
+ * Has the service deliver the events that it has not delivered since the stored state, up to that many hours ago.
+ *
+ * @returns the events that were left out, if there are any
+ */
 export async function recoverEvents(
 	api: Connection,
 	{ id, deliveredUntil: since }: SubscriptionState,
@@ -83,7 +100,10 @@ export async function recoverEvents(
 
 export const describeGap = (reason: string): string => `Events may be missing, ${reason}. Compare with the CRM`;
 
-/** The answer to an accepted delivery. While n8n starts, it answers all itself, with 200 (abstract-server, n8n 2.41), and they count as succeeded. */
+/**
+ * How the trigger answers a delivery that it accepts. While n8n starts, it answers every request itself, with 200
+ * (abstract-server, n8n 2.41), and the service counts the delivery as succeeded.
+ */
 export const acceptedStatus = 202;
 
 const id = z.union([z.string(), z.number()]).transform(String);
