@@ -10,6 +10,7 @@ import { lookUpNames } from '../lookUp/byName';
 import { textOfName } from '../lookUp/names';
 import { collectionPath } from '../mapping/locator';
 import { bodiesOfItems } from '../mapping/itemValues';
+import type { Mapping } from '../mapping/readItems';
 import { commonCollection, refuseDiffering } from '../mapping/sameForAll';
 import { storedFields } from '../mapping/storedFields';
 import type { NodeRun, Operation, Write, Writes, WrittenOutput } from '../model';
@@ -40,40 +41,14 @@ export const upsert: Operation = {
 
 	async prepare(run) {
 		const description = await requireWrite(run);
-		const { match, fields } = description;
+		const { match, fields, reportsCreated } = description;
 		refuseDiffering(run.n8n, [fieldsMatchOn]);
-		const stored = storedFields(run, 'fields');
-		const chosen = chosenMatchField(run, fieldsMatchOn.name, 0) ?? onlyColumn(stored.matchColumns);
-		const isName = chosen !== undefined && nameFieldsToMatchOn.includes(chosen) && !match?.values.includes(chosen);
-		const nameField = isName ? fields.find((field) => field.name === chosen) : undefined;
-		const matchName = nameField ? undefined : requireMatchField(run, match, chosen);
-		// Before linked records are created.
-		const byName = nameField && { field: nameField, searched: commonCollection(run) };
-		const field = matchName === undefined ? undefined : await fieldToMatchOn(run, collectionPath(run, 0), fields, matchName);
-		let namedBefore: Array<Write | Error> = [];
-		const check = (item: number, body: IDataObject): void => {
-			requireAnyValue(body);
-			if (nameField && nameIn(nameField, body) === '') throw new FieldError(nameField, 'the name to match on is empty.');
-			if (field && match && matchValue(field.name, body) === undefined) throw new Error(noMatchValue(field.name));
-			const named = namedBefore[item];
-			if (named instanceof Error) throw named;
-		};
-		// The records called so are looked up again afterwards: those created may be among them.
-		const beforeAdding = byName && (async (all: Array<IDataObject | Error>) => void (namedBefore = (await writesByName(run, byName, all)).writes));
-		const bodies = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear' }, { check, beforeAdding });
-		const output: WrittenOutput = { ...(await chosenOutput(run)), upsertOutcome: description.reportsCreated ? 'byStatus' : 'unlessMatched' };
-		if (byName) return { ...(await writesByName(run, byName, bodies, renamedItems(run, namesIn(byName.field, bodies)))), output };
-		const writes = await resultsOrErrors(bodies.length, (item): Write => {
-			const target = newRecordAt(run, item);
-			const body = orThrow(bodies[item]!);
-			// It is unknown which record matches, so all items keep their order.
-			if (!field || !match) return { ...target, body, creates: 'ifNoneMatches' };
-			const value = matchValue(field.name, body)!;
-			// Keeps writes in order, also in a service that ignores case without saying so.
-			return { ...target, body, query: { [match.name]: field.name }, creates: 'ifNoneMatches', orderKey: `${field.name}=${foldedText(value)}` };
-		});
-		if (field && match) reportRepeated(run.api.notices, field, writes);
-		return { description, writes, output };
+		const mapping: Mapping = { stored: storedFields(run, 'fields'), fields, whenCleared: 'clear' };
+		const chosen = chosenMatchField(run, fieldsMatchOn.name, 0) ?? onlyColumn(mapping.stored.matchColumns);
+		const nameField = fields.find(({ name }) => name === chosen && nameFieldsToMatchOn.includes(name) && !match?.values.includes(name));
+		const output: WrittenOutput = { ...(await chosenOutput(run)), upsertOutcome: reportsCreated ? 'byStatus' : 'unlessMatched' };
+		if (nameField) return { ...(await prepareByName(run, mapping, nameField)), output };
+		return { description, writes: await writesByMatch(run, mapping, description, chosen), output };
 	},
 };
 
@@ -83,11 +58,31 @@ function onlyColumn([column, ...others]: string[] = []): string | undefined {
 	throw new Error(`Fields: the mapper has several columns to match on: ${[column, ...others].join(', ')}. Choose one of them in Match On.`);
 }
 
-const nameIn = (field: Field, body: IDataObject): string => visibleText(String(body[field.name] ?? ''));
+/** The service finds the records: by a field, or as it decides. */
+async function writesByMatch(run: NodeRun, mapping: Mapping, { match }: Writes['description'], chosen: string | undefined) {
+	const matchName = requireMatchField(run, match, chosen);
+	const field = matchName === undefined ? undefined : await fieldToMatchOn(run, collectionPath(run, 0), mapping.fields, matchName);
+	const check = (_: number, body: IDataObject): void => {
+		requireAnyValue(body);
+		if (field && matchValue(field.name, body) === undefined) throw new Error(noMatchValue(field.name));
+	};
+	const bodies = await bodiesOfItems(run, mapping, { check });
+	const writes = await resultsOrErrors(bodies.length, (item): Write => {
+		const target = newRecordAt(run, item);
+		const body = orThrow(bodies[item]!);
+		// It is unknown which record matches, so all items keep their order.
+		if (!field || !match) return { ...target, body, creates: 'ifNoneMatches' };
+		const value = matchValue(field.name, body)!;
+		// Keeps writes in order, also in a service that ignores case without saying so.
+		return { ...target, body, query: { [match.name]: field.name }, creates: 'ifNoneMatches', orderKey: `${field.name}=${foldedText(value)}` };
+	});
+	if (field) reportRepeated(run.api.notices, field, writes);
+	return writes;
+}
 
 /** The name of each item; an empty one if it is not written. */
 const namesIn = (field: Field, bodies: Array<IDataObject | Error>): string[] =>
-	bodies.map((body) => (body instanceof Error ? '' : nameIn(field, body)));
+	bodies.map((body) => (body instanceof Error ? '' : visibleText(String(body[field.name] ?? ''))));
 
 function reportRepeated(notices: Set<string>, field: Field, writes: Array<Write | Error>): void {
 	const lastItems = new Map<string, number>();
@@ -102,6 +97,21 @@ function reportRepeated(notices: Set<string>, field: Field, writes: Array<Write 
 	}
 	if (repeated.length === 0) return;
 	notices.add(`Items with the same value to match on change one record, and the last one wins: ${listed(repeated, 5)}.`);
+}
+
+/** The node finds the records, by names on which the service does not match. */
+async function prepareByName(run: NodeRun, mapping: Mapping, field: Field): Promise<Omit<Writes, 'output'>> {
+	// Before linked records are created.
+	const byName = { field, searched: commonCollection(run) };
+	let writesBefore: Array<Write | Error> = [];
+	const check = (item: number): void => {
+		const write = writesBefore[item];
+		if (write instanceof Error) throw write;
+	};
+	// The records called so are looked up again afterwards: those created may be among them.
+	const beforeAdding = async (all: Array<IDataObject | Error>) => void (writesBefore = (await writesByName(run, byName, all)).writes);
+	const bodies = await bodiesOfItems(run, mapping, { check, beforeAdding });
+	return await writesByName(run, byName, bodies, renamedItems(run, namesIn(field, bodies)));
 }
 
 /**
@@ -123,9 +133,10 @@ async function writesByName(
 
 	const writes = await resultsOrErrors(bodies.length, (item): Write => {
 		const { collection, path } = newRecordAt(run, item);
-		const body = orThrow(bodies[item]!);
+		const body = requireAnyValue(orThrow(bodies[item]!));
 		const name = names[item]!;
 		const refuse = (problem: string) => new FieldError(field, problem);
+		if (name === '') throw refuse('the name to match on is empty.');
 		if (renamed.has(item)) throw refuse('an earlier attempt has sent this item by another name. Check the records, then run the workflow again.');
 		const result = lookedUp.get(textOf(name));
 		if (result && 'found' in result) {
