@@ -76,7 +76,7 @@ async function* planRows(
 	for await (const rows of readRows) {
 		const items = await valuesOfRows(run, plan, rows, { required: ofCreation, isChecked });
 		for (const item of items.values()) if (!(item instanceof Error)) advice?.add(item);
-		const checked = rows.map((row) => checkedRow(row, items.get(row.row)!, columns, keys));
+		const checked = rows.map((row) => checkedRow(row, items.get(row.row)!, { plan, required: ofCreation, columns, keys }));
 		const failures = plan.isPreview ? await failuresByRecords(run, plan, checked.flatMap(readyRow), required) : new Map<number, RowFailure>();
 		yield checked.map(({ planned, item }): PlannedRow => {
 			const failure = planned.failure ?? failures.get(planned.row);
@@ -88,12 +88,10 @@ async function* planRows(
 	for (const sentence of advice?.all() ?? []) run.api.notices.add(inFile(plan, sentence));
 }
 
-type RowValues = ItemValues<RowFailure>;
-
 /** A row with its values, if it has any, and whether an earlier one has its key. */
 interface CheckedRow {
 	planned: PlannedRow;
-	item?: RowValues;
+	item?: ItemValues;
 	isRepeated?: boolean;
 }
 
@@ -103,16 +101,16 @@ const readyRow = ({ planned: { row, failure }, item, isRepeated = false }: Check
 /** @param item the values of a readable row, or why it has none */
 function checkedRow(
 	{ row, content = {}, problem, text: unreadableText }: FileRow<IDataObject>,
-	item: RowValues | Error,
-	columns: FileRecords['columns'],
-	keys: RowKeys,
+	item: ItemValues | Error,
+	{ plan, required, columns, keys }: Pick<FileRecords, 'columns'> & { plan: ImportPlan; required: Field[]; keys: RowKeys },
 ): CheckedRow {
 	// As the files of the report have it. In CSV, a delimiter follows each cell.
 	const text = columns ? csvCells([...columns.map((name) => content[name]), null]) : JSON.stringify(content);
 	const failed = (failure: RowFailure): PlannedRow => ({ row, text, line: undefined, failure });
 	if (problem !== undefined) return { planned: failed({ code: 'unreadable_row', message: problem, text: unreadableText }) };
 	if (item instanceof Error) return { planned: failed(invalid([{ message: readableError(item).message }])) };
-	if (item.refusal) return { planned: failed(item.refusal), item };
+	const refusal = refusalOfRow(plan, item, required);
+	if (refusal) return { planned: failed(refusal), item };
 	const line = JSON.stringify(item.body);
 	// No UTF-16 code unit takes more than three bytes.
 	const isShort = line.length * 3 <= maxLineLength || Buffer.byteLength(line) <= maxLineLength;
@@ -129,20 +127,17 @@ async function valuesOfRows(
 	plan: ImportPlan,
 	rows: Array<FileRow<IDataObject>>,
 	{ required, isChecked }: { required: Field[]; isChecked: boolean },
-): Promise<Map<number, RowValues | Error>> {
+): Promise<Map<number, ItemValues | Error>> {
 	const { operation, fields, path, creator, columns, writtenIds } = plan;
 	const items = rows.flatMap(({ row, content }) => {
 		const json = content && withFieldNames(content, columns);
 		return json ? [{ row, json: writtenIds ? { ...json, id: writtenIds.get(row)! } : json }] : [];
 	});
-	const byRow = (all: Array<RowValues | Error>) => new Map(items.map(({ row }, i) => [row, all[i]!]));
+	const byRow = (all: Array<ItemValues | Error>) => new Map(items.map(({ row }, i) => [row, all[i]!]));
 	if (operation === 'delete') {
 		const meaningsOf = meaningsAmong(fields);
 		const idIn = (json: IDataObject) => normalizedUnique(idField, fieldsInObject(meaningsOf, json).values[0]?.value);
-		return byRow(items.map(({ json }) => resultOrError((): RowValues => {
-			const values = { body: { id: idIn(json) } as IDataObject, refusedValues: [] };
-			return { ...values, read: [], refusal: refusalOfRow(plan, values, required) };
-		})));
+		return byRow(items.map(({ json }) => resultOrError(() => ({ body: { id: idIn(json) } as IDataObject, refusedValues: [], read: [] }))));
 	}
 	const forRows: NodeRun = {
 		...run,
@@ -153,7 +148,8 @@ async function valuesOfRows(
 	};
 	const stored = { mode: 'automatic' as const, emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
 	const mapping: Mapping = { stored, fields, whenCleared: operation === 'create' ? 'skip' : 'clear', leavesOut: plan.leavesOut };
-	return byRow(await valuesOfItems(forRows, mapping, (_, values) => refusalOfRow(plan, values, required)));
+	const { values, add } = await valuesOfItems(forRows, mapping);
+	return byRow(add ? await add(values.map((item) => !(item instanceof Error || refusalOfRow(plan, item, required)))) : values);
 }
 
 /** What the option *Values In* could be, and in which fields it matters. */
@@ -188,7 +184,7 @@ class NotationAdvice {
 		this.conversion = conversion;
 	}
 
-	add({ read, refusedValues }: Pick<RowValues, 'read' | 'refusedValues'>): void {
+	add({ read, refusedValues }: Pick<ItemValues, 'read' | 'refusedValues'>): void {
 		for (const { field, value } of read) {
 			if (isBlank(value)) continue;
 			const found = getOrCreate(this.fields, field.name, () => beforeValues(field));

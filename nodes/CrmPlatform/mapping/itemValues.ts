@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { orThrow, resultOrError, resultsOrErrors } from '../base/results';
+import { orThrow, resultsOrErrors } from '../base/results';
 import { setAtPath } from '../base/ownMembers';
 import { isLink, isRecordLink } from '../api/openapi/linkFields';
 import { isUnordered } from '../fields/recordComparison';
@@ -18,10 +18,9 @@ import { addMissingParts, namesNewRecord, namesNewPart, replaceNames } from './r
 import { onlyBlanks, reportUnsent, UnsentValuesError } from './unsentValues';
 
 /** The values of an item as the service takes them. */
-export interface ItemValues<Refusal> extends Body {
+export interface ItemValues extends Body {
 	/** All values of a row as it has them; none of an input item. */
 	read: EvaluatedValue[];
-	refusal: Refusal | undefined;
 }
 
 /** A value that the service takes, perhaps with names of records in place of ids; or why it cannot be sent. */
@@ -34,17 +33,11 @@ type SendableValue = ConvertedValue & InputValue & { error?: FieldError };
  * A linked record takes precedence over a mapped value.
  *
  * @param items by default, the rows of a file or all input items
- * @param refusalOf why an item is not written: then no record is created for it, in place of whose ID a name stands here
- * @param beforeAdding is awaited before records are created; then all items are asked again why they are not written
- * @returns for each item its values, or why none of them can be sent, in the user's words
+ * @returns for each item its values as if what is missing were added, or why none of them can be sent, in the user's words. If
+ * records have to be added, in place of whose IDs names stand, also what adds them for the items that are written, and returns
+ * their final values
  */
-export async function valuesOfItems<Refusal>(
-	run: NodeRun,
-	mapping: Mapping,
-	refusalOf: (item: number, body: Body) => Refusal | undefined,
-	items?: INodeExecutionData[],
-	beforeAdding?: (values: Array<ItemValues<Refusal> | Error>) => Promise<void>,
-): Promise<Array<ItemValues<Refusal> | Error>> {
+export async function valuesOfItems(run: NodeRun, mapping: Mapping, items?: INodeExecutionData[]) {
 	const { n8n, api, rows, onMissingLink, checks = { links: 'none', values: false } } = run;
 	const chosen = chosenNotations(n8n);
 	const notations: Notations | undefined = rows ? { ...chosen, numbers: chosen?.numbers ?? 'unclear' } : chosen;
@@ -64,50 +57,44 @@ export async function valuesOfItems<Refusal>(
 	});
 	const search = { ...run, linkChecks: checks.links, source: notations?.source };
 	const found = await findNamedRecords(search, converted.flatMap((item) => (item instanceof Error ? [] : [item.sendable])));
-	const valuesOf = (item: number, named: NamedRecords, missing?: MissingTargets): ItemValues<Refusal> => {
+	const valuesOf = (item: number, named: NamedRecords, missing?: MissingTargets): ItemValues => {
 		const { sendable, read } = orThrow(converted[item]!);
-		const body = sendableBody(sendable, named, checks, missing);
-		return { ...body, read, refusal: refusalOf(item, body) };
+		return { ...sendableBody(sendable, named, checks, missing), read };
 	};
-	// As if what is missing were added already. Nothing is added for an item that another value keeps from being written.
-	const withoutAdded = async () => await resultsOrErrors(converted.length, (item) => valuesOf(item, found, onMissingLink));
-	let values = await withoutAdded();
+	const values = await resultsOrErrors(converted.length, (item) => valuesOf(item, found, onMissingLink));
 	const adds = onMissingLink?.addPart !== undefined || [...found.records.values()].some(({ newNames }) => newNames.size > 0);
-	if (!adds) return values;
-	if (beforeAdding) {
-		await beforeAdding(values);
-		values = await withoutAdded();
-	}
-	const isWritten = (item: ItemValues<Refusal> | Error) => !(item instanceof Error) && item.refusal === undefined;
-	const written = converted.flatMap((item, i) => (item instanceof Error || !isWritten(values[i]!) ? [] : [item.sendable]));
-	const named = await addNamedRecords(search, found, written);
-	if (onMissingLink?.addPart) await addMissingParts(api, named, written, onMissingLink.addPart);
-	return await resultsOrErrors(values.length, (item) => (isWritten(values[item]!) ? valuesOf(item, named) : orThrow(values[item]!)));
+	const add = async (isWritten: boolean[]): Promise<typeof values> => {
+		const written = converted.flatMap((item, i) => (item instanceof Error || !isWritten[i] ? [] : [item.sendable]));
+		const named = await addNamedRecords(search, found, written);
+		if (onMissingLink?.addPart) await addMissingParts(api, named, written, onMissingLink.addPart);
+		return await resultsOrErrors(values.length, (item) => (isWritten[item] ? valuesOf(item, named) : orThrow(values[item]!)));
+	};
+	return { values, add: adds ? add : undefined };
+}
+
+/** Throws if an item must not be written; called only for those whose values can be sent. */
+type Check = (item: number, body: IDataObject) => void;
+
+/** The values of items as bodies of requests. An item of which a value cannot be sent is an error. */
+export async function bodiesOf(all: Array<ItemValues | Error>, check: Check = () => {}): Promise<Array<IDataObject | Error>> {
+	return await resultsOrErrors(all.length, (item) => {
+		const { body, refusedValues } = orThrow(all[item]!);
+		const [first, ...others] = refusedValues.map(({ error }) => error);
+		if (first) throw others.length === 0 ? first : new Error([first, ...others].map(({ message }) => message).join('\n'));
+		check(item, body);
+		return body;
+	});
 }
 
 /**
- * The same as bodies of requests. An item of which a value cannot be sent is an error.
+ * The same of all items, with what had to be added.
  *
- * @param check throws if an item must not be written; called only for those whose values can be sent, and again if records are
- * created. A name stands for the id of a record to create
+ * @param check is called again if records are created. Before, a name stands for the id of a record to create
  */
-export async function bodiesOfItems(
-	run: NodeRun,
-	mapping: Mapping,
-	{ items, check = () => {}, beforeAdding }: {
-		items?: INodeExecutionData[] | undefined;
-		check?: (item: number, body: IDataObject) => void;
-		beforeAdding?: ((bodies: Array<IDataObject | Error>) => Promise<void>) | undefined;
-	} = {},
-): Promise<Array<IDataObject | Error>> {
-	const refusalOf = (item: number, { body, refusedValues }: Body): Error | undefined => {
-		const [first, ...others] = refusedValues.map(({ error }) => error);
-		if (first) return others.length === 0 ? first : new Error([first, ...others].map(({ message }) => message).join('\n'));
-		return resultOrError(() => check(item, body)) ?? undefined;
-	};
-	const bodiesOf = (all: Array<ItemValues<Error> | Error>) =>
-		all.map((values) => (values instanceof Error ? values : values.refusal ?? values.body));
-	return bodiesOf(await valuesOfItems(run, mapping, refusalOf, items, beforeAdding && (async (all) => await beforeAdding(bodiesOf(all)))));
+export async function bodiesOfItems(run: NodeRun, mapping: Mapping, { items, check }: { items?: INodeExecutionData[]; check?: Check } = {}) {
+	const { values, add } = await valuesOfItems(run, mapping, items);
+	const bodies = await bodiesOf(values, check);
+	return add ? await bodiesOf(await add(bodies.map((body) => !(body instanceof Error))), check) : bodies;
 }
 
 /** A value that cannot be sent does not keep the others from it. @param isChecked whether values of other fields than links are checked */

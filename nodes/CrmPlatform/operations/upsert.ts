@@ -9,7 +9,7 @@ import { matchKey } from '../fields/keys';
 import { lookUpNames } from '../lookUp/byName';
 import { textOfName } from '../lookUp/names';
 import { collectionPath } from '../mapping/locator';
-import { bodiesOfItems } from '../mapping/itemValues';
+import { bodiesOf, bodiesOfItems, valuesOfItems } from '../mapping/itemValues';
 import type { Mapping } from '../mapping/readItems';
 import { commonCollection, refuseDiffering } from '../mapping/sameForAll';
 import { storedFields } from '../mapping/storedFields';
@@ -103,14 +103,15 @@ function reportRepeated(notices: Set<string>, field: Field, writes: Array<Write 
 async function prepareByName(run: NodeRun, mapping: Mapping, field: Field): Promise<Omit<Writes, 'output'>> {
 	// Before linked records are created.
 	const byName = { field, searched: commonCollection(run) };
-	let writesBefore: Array<Write | Error> = [];
-	const check = (item: number): void => {
-		const write = writesBefore[item];
-		if (write instanceof Error) throw write;
-	};
-	// The records called so are looked up again afterwards: those created may be among them.
-	const beforeAdding = async (all: Array<IDataObject | Error>) => void (writesBefore = (await writesByName(run, byName, all)).writes);
-	const bodies = await bodiesOfItems(run, mapping, { check, beforeAdding });
+	const { values, add } = await valuesOfItems(run, mapping);
+	let bodies = await bodiesOf(values);
+	if (add) {
+		// Nothing is created for an item that the look-up refuses. The records are looked up again: those created may be among them.
+		const { writes } = await writesByName(run, byName, bodies);
+		const refusals = writes.map((write) => (write instanceof Error ? write : undefined));
+		const added = await bodiesOf(await add(refusals.map((refusal) => !refusal)));
+		bodies = added.map((body, item) => refusals[item] ?? body);
+	}
 	return await writesByName(run, byName, bodies, renamedItems(run, namesIn(field, bodies)));
 }
 
