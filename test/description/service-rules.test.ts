@@ -13,7 +13,7 @@ import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
 import type { NodeRun } from '../../nodes/CrmPlatform/model';
 import { ensureSubscription } from '../../nodes/CrmPlatform/trigger/webhook/subscription';
-import { writtenRecord } from '../../nodes/CrmPlatform/writing/sendAlone';
+import { recordInAnswer } from '../../nodes/CrmPlatform/writing/sendAlone';
 import { describeContacts, documentWith, fieldsOf, json, listWith, query } from './described-document.ts';
 
 /** The rules of docs/reference/service.md, each with what is kept, and what is refused or absent. Rule 7: test/http/rate-limit-headers. */
@@ -146,7 +146,7 @@ describe('rule 9: the response to a write', () => {
 	const written = (answer: { record?: IDataObject; status: number }, id?: string, more: object = {}) => {
 		const failure = (problem: Problem) => new NodeApiError({ name: 'n' } as INode, {}, problem);
 		const api = { failure, isSelfDescribed: () => true } as unknown as Connection;
-		return writtenRecord({ api } as NodeRun, { method: 'POST', ...more }, id, { record: undefined, ...answer });
+		return recordInAnswer({ api } as NodeRun, { method: 'POST', ...more }, id, { record: undefined, ...answer });
 	};
 
 	test.each<[string, { record?: IDataObject; status: number }, string | undefined, object, IDataObject]>([

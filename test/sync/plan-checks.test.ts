@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { RecordChange } from '../../nodes/CrmPlatform/changes/recordChange';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
-import { guardDeletions, refuseTaken, type RecordCounts } from '../../nodes/CrmPlatform/sync/planChecks';
+import { guardDeletions, withTakenAsConflicts, type RecordCounts } from '../../nodes/CrmPlatform/sync/planChecks';
 import type { SyncSettings } from '../../nodes/CrmPlatform/sync/settings';
 
 const [email, code] = [fieldNamed('email'), fieldNamed('code')];
@@ -12,8 +12,8 @@ const create = (item: number, patch: IDataObject, more: Partial<RecordChange> = 
 
 /** The changes that are refused, by their index. @param holders the ids of the records that have a value */
 async function refused(planned: RecordChange[], holders: Record<string, string[]> = {}) {
-	const crm: Parameters<typeof refuseTaken>[1] = { holdersOf: async (values) => values.map(({ value }) => holders[String(value)] ?? []) };
-	const result = await refuseTaken(planned, crm, { unique: [email, code], recordList: {} as SyncSettings['recordList'] });
+	const holdersOf = async (values: Array<{ value: unknown }>) => values.map(({ value }) => holders[String(value)] ?? []);
+	const result = await withTakenAsConflicts(planned, { holdersOf }, { unique: [email, code], recordList: {} as SyncSettings['recordList'] });
 	expect(result).toHaveLength(planned.length);
 	return result.map((change, i) => (change === planned[i] ? undefined : change));
 }

@@ -1,6 +1,6 @@
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import { meaningsAmong } from '../../nodes/CrmPlatform/mapping/fieldNames';
-import { findNamedRecords, type NamedRecords, type FoundRecords } from '../../nodes/CrmPlatform/mapping/findNamedRecords';
+import { findNamedRecords, type LinkResults, type FoundRecords } from '../../nodes/CrmPlatform/mapping/findNamedRecords';
 import { fieldsInObject } from '../../nodes/CrmPlatform/mapping/readObject';
 import { addMissingParts, replaceNames } from '../../nodes/CrmPlatform/mapping/replaceNames';
 import { fieldNamed, type FieldKind } from '../../nodes/CrmPlatform/fields/field.ts';
@@ -106,7 +106,7 @@ test.each(['text', 'number'] as const)('a part (%s) is looked for in the record 
 	const parts = ['p1', 'p2'].map((ownerId, id) => ({ ownerId, ownerName: '', id, name: 'New', isUnique: true }));
 	const records: FoundRecords = { crmIds: new Map(), hasSource: false, byName: new Map(), newNames: new Set(), idExists: new Map() };
 	const [found, partsOf] = [new Map([['/pipelines', records]] as const), new Map([['/pipelines.stages', parts]] as const)];
-	const named: NamedRecords = { linkChecks: 'none', records: found, parts: partsOf };
+	const named: LinkResults = { linkChecks: 'none', records: found, parts: partsOf };
 	expect(replaceNames(named, values[1]!, values)).toBe(1);
 	const ofFormer = [values[1]!, { field: former!, converted: 'p1' }];
 	expect(() => replaceNames(named, values[1]!, ofFormer)).toThrow('is the name of several stages');

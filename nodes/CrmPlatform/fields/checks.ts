@@ -3,7 +3,7 @@ import { ownMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { oneOf } from './conversions';
 import { type Field, matchesPattern } from './field';
-import { fieldKinds, valueKind, valueShape } from './fieldKinds';
+import { fieldKinds, elementKind, valueShape } from './fieldKinds';
 
 /**
  * Why the service would refuse a value, as far as its description says.
@@ -46,7 +46,7 @@ const maxQuoted = 100;
 /** What the description expects instead of the value; undefined if the value conforms. */
 function expectationOf(field: Field, value: unknown): string | undefined {
 	const { choices, isOpen, format = '' } = field;
-	const kind = valueKind(field);
+	const kind = elementKind(field);
 	if (choices && !isOpen) return choices.some((choice) => choice.value === value) ? undefined : oneOf(choices);
 	const requirement = kind && fieldKinds[kind].onlyValid;
 	if (requirement) return requirement.isValid(value) ? undefined : requirement.description;

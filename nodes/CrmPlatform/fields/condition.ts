@@ -6,7 +6,7 @@ import { isBlank, hasOnlyBlanks, listIn } from '../values/blank';
 import { trimmed, unaccentedText } from '../values/foldedText';
 import { booleanIn } from '../values/parsers';
 import { fieldNamed, idField, type Field } from './field';
-import { fieldKinds, isBooleanField, valueKind, valueShape } from './fieldKinds';
+import { fieldKinds, isBooleanField, elementKind, valueShape } from './fieldKinds';
 import { allValuesIn, canonicalForm, valueIn, type ComparedField } from './keys';
 
 /** The comparisons in brackets after the name of a filter: `created_at[gte]`. */
@@ -94,7 +94,7 @@ function comparedWith(field: ComparedField, comparison: Exclude<Comparison, 'emp
 	}
 	const { shape, rank } = fieldKinds[field.kind];
 	// Times are compared below: the form in which they are compared elsewhere takes a day for its midnight in UTC.
-	const textOf = (side: unknown, as = field) => String(valueKind(field) === 'dateTime' ? side : canonicalForm(side, as, shape === 'list' ? '*' : ''));
+	const textOf = (side: unknown, as = field) => String(elementKind(field) === 'dateTime' ? side : canonicalForm(side, as, shape === 'list' ? '*' : ''));
 	if (comparison === 'contains' || comparison === 'starts_with') {
 		const method = comparison === 'contains' ? 'includes' : 'startsWith';
 		// White space counts. A part of a web address is also compared as written: as an address, it gets a slash at its end.

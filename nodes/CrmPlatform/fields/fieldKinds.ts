@@ -164,7 +164,7 @@ export const valueShape = ({ kind }: Pick<Field, 'kind'>): KindProperties['shape
 export const mayBeObjects = (field: Pick<Field, 'kind'>): boolean => ['object', 'open'].includes(valueShape(field));
 
 /** The kind of each value of a field, or of each element of its lists; undefined if its lists may have any. */
-export const valueKind = (field: Pick<Field, 'kind' | 'items'>): FieldKind | undefined =>
+export const elementKind = (field: Pick<Field, 'kind' | 'items'>): FieldKind | undefined =>
 	valueShape(field) === 'list' ? field.items : field.kind;
 
 /** A field of lists as a field of one element. */

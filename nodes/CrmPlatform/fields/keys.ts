@@ -5,7 +5,7 @@ import { memberAtPath, ownMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { trimmed } from '../values/foldedText';
 import type { Field } from './field';
-import { fieldKinds, valueKind } from './fieldKinds';
+import { fieldKinds, elementKind } from './fieldKinds';
 
 /** The properties of a field that decide whether two of its values are the same for the service. */
 export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'items' | 'lowerCase' | 'isUrl' | 'collection'>;
@@ -68,7 +68,7 @@ export function canonicalForm(value: unknown, field: ComparedField | undefined, 
 	if (field === undefined || typeof text !== 'string') return text;
 	if (field.lowerCase?.includes(within)) return text.toLowerCase();
 	// What is said of the values of a list is said of each.
-	const kind = within === '' || within === '*' ? valueKind(field) : undefined;
+	const kind = within === '' || within === '*' ? elementKind(field) : undefined;
 	if (kind === undefined) return text;
 	// `HTTPS://One.example` is `https://one.example/` (RFC 3986, section 6).
 	if (field.isUrl) return URL.canParse(text) ? new URL(text).href : text;

@@ -4,7 +4,7 @@ import { isLink } from '../api/openapi/linkFields';
 import { keptFor } from '../base/maps';
 import { isDigits } from '../fields/conversions';
 import { type Field, matchesPattern } from '../fields/field';
-import { isNumeric, valueKind } from '../fields/fieldKinds';
+import { isNumeric, elementKind } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
 import { foldedText, visibleText } from '../values/foldedText';
 
@@ -38,7 +38,7 @@ export const isIdShaped = (value: string): boolean =>
 	certainId.test(value) || /^([a-z]{1,16}[_-](?=\w*\d)\w{6,}|(?=\w*\d)\w{15,})$/i.test(value);
 
 export function hasNumbers(field: Field): boolean {
-	const kind = valueKind(field);
+	const kind = elementKind(field);
 	return kind !== undefined && isNumeric({ kind });
 }
 

@@ -30,7 +30,7 @@ import { parseOption } from '../values/parsers';
 import { nextDay, parseMoment, startOfDay } from '../values/dates';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
-import { findNamedRecords, type NamedRecords } from './findNamedRecords';
+import { findNamedRecords, type LinkResults } from './findNamedRecords';
 import { isFromList, locatorValue, storedParameter } from './locator';
 import { replaceNames } from './replaceNames';
 import { commonCollection } from './sameForAll';
@@ -221,7 +221,7 @@ const noFilterValue = ({ label }: Pick<Field, 'label'>): Error =>
 	new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
 
 /** @throws Error in the user's words for two values of one filter, and for one that is refused */
-function filtersWithIds({ api }: ReadingRun, values: ConvertedValue[], named: NamedRecords): ConvertedValue[] {
+function filtersWithIds({ api }: ReadingRun, values: ConvertedValue[], named: LinkResults): ConvertedValue[] {
 	const twice = values.find(({ field: { name } }, i) => values.findIndex(({ field }) => field.name === name) < i);
 	if (twice) throw new Error(`${twice.field.label}: two filters set ${twice.field.name}, but the CRM accepts it only once. Keep one of them.`);
 	return values.map((value): ConvertedValue => {

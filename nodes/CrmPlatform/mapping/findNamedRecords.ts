@@ -14,7 +14,7 @@ import { idsInCrm } from '../lookUp/sourceIds';
 import type { Checks, NodeRun, MissingTargets } from '../model';
 
 /** What was found for the names and IDs by which all items link. */
-export interface NamedRecords extends Pick<LinkSearch, 'linkChecks' | 'source'> {
+export interface LinkResults extends Pick<LinkSearch, 'linkChecks' | 'source'> {
 	records: ReadonlyMap<Collection, FoundRecords>;
 	/** By target, such as `/pipelines.stages`: the parts, or why they could not be read. */
 	parts: ReadonlyMap<Collection, Part[] | Error>;
@@ -49,7 +49,7 @@ type Missing = Required<MissingTargets>;
  *
  * @param items the values of each item, of which a refused one is undefined. Each name is looked up once
  */
-export async function findNamedRecords(search: LinkSearch, items: ConvertedValue[][]): Promise<NamedRecords> {
+export async function findNamedRecords(search: LinkSearch, items: ConvertedValue[][]): Promise<LinkResults> {
 	const { textsByCollection, partFields } = linksOfItems(search, items);
 	const records = new Map<Collection, FoundRecords>();
 	for (const [collection, texts] of textsByCollection) records.set(collection, await findInCollection(search, collection, texts));
@@ -161,7 +161,7 @@ async function withExpected(api: Connection, collection: Collection, byName: Res
 }
 
 /** @returns the same records, with those that were added for items; names that only other items have are not found */
-export async function addNamedRecords(search: LinkSearch, named: NamedRecords, items: ConvertedValue[][]): Promise<NamedRecords> {
+export async function addNamedRecords(search: LinkSearch, named: LinkResults, items: ConvertedValue[][]): Promise<LinkResults> {
 	const { textsByCollection } = linksOfItems(search, items);
 	const records = new Map(named.records);
 	for (const [collection, found] of named.records) {

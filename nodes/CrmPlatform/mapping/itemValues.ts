@@ -11,7 +11,7 @@ import { isNumeric } from '../fields/fieldKinds';
 import type { Notations } from '../fields/notations';
 import type { Checks, MissingTargets, NodeRun } from '../model';
 import { chosenNotations } from './chosenNotations';
-import { addNamedRecords, findNamedRecords, type NamedRecords } from './findNamedRecords';
+import { addNamedRecords, findNamedRecords, type LinkResults } from './findNamedRecords';
 import { readItems, type Body, type Mapping } from './readItems';
 import type { ReadItem } from './readObject';
 import { addMissingParts, namesNewRecord, namesNewPart, replaceNames } from './replaceNames';
@@ -57,7 +57,7 @@ export async function valuesOfItems(run: NodeRun, mapping: Mapping, items?: INod
 	});
 	const search = { ...run, linkChecks: checks.links, source: notations?.source };
 	const found = await findNamedRecords(search, converted.flatMap((item) => (item instanceof Error ? [] : [item.sendable])));
-	const valuesOf = (item: number, named: NamedRecords, missing?: MissingTargets): ItemValues => {
+	const valuesOf = (item: number, named: LinkResults, missing?: MissingTargets): ItemValues => {
 		const { sendable, read } = orThrow(converted[item]!);
 		return { ...sendableBody(sendable, named, checks, missing), read };
 	};
@@ -150,7 +150,7 @@ function requireValid(field: Field, value: unknown): void {
 }
 
 /** With the ids of the named records. @param missing what will be added */
-function sendableBody(values: SendableValue[], named: NamedRecords, checks: Checks, missing: MissingTargets = {}): Body {
+function sendableBody(values: SendableValue[], named: LinkResults, checks: Checks, missing: MissingTargets = {}): Body {
 	const body: IDataObject = {};
 	const refusedValues: Body['refusedValues'] = [];
 	for (const value of values) {

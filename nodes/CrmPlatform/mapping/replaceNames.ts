@@ -14,7 +14,7 @@ import { hasNumbers, hasText, isName, mayBeId, namesRecord, parseName } from '..
 import { choiceOf, type Part, partNamed, partsWithIds } from '../lookUp/parts';
 import type { MissingTargets } from '../model';
 import { foldedText } from '../values/foldedText';
-import type { FoundRecords, NamedRecords } from './findNamedRecords';
+import type { FoundRecords, LinkResults } from './findNamedRecords';
 
 /**
  * Replaces names by ids in the value of a link to records, or to their parts.
@@ -22,7 +22,7 @@ import type { FoundRecords, NamedRecords } from './findNamedRecords';
  * @param values all values of the item
  * @throws Error in the user's words if no record has the name, or several have it
  */
-export function replaceNames(named: NamedRecords, { field, converted, newNamesOf }: ConvertedValue, values: ConvertedValue[]): unknown {
+export function replaceNames(named: LinkResults, { field, converted, newNamesOf }: ConvertedValue, values: ConvertedValue[]): unknown {
 	if (!isLink(field)) return converted;
 	refuseText(field, converted);
 	const owners = field.part === undefined ? [] : ownersIn(named, field, values);
@@ -50,7 +50,7 @@ function refuseText(field: Field, value: unknown): void {
 }
 
 /** The ids of the records to which a part may belong, which another value of the item names; empty if unknown. */
-function ownersIn(named: NamedRecords, part: Field, values: ConvertedValue[]): unknown[] {
+function ownersIn(named: LinkResults, part: Field, values: ConvertedValue[]): unknown[] {
 	const owner = values.findLast((value) => isOwner(value, part));
 	if (owner && owner.converted === undefined) throw new FieldError(part, `the value of ${owner.field.label}, to which it belongs, is refused.`);
 	return owner ? [replaceNames(named, owner, values)].flat().filter((id) => id !== undefined && id !== null) : [];
@@ -60,11 +60,11 @@ function ownersIn(named: NamedRecords, part: Field, values: ConvertedValue[]): u
 const isOwner = ({ field }: ConvertedValue, part: Field): boolean =>
 	field.part === undefined && field.collection === part.collection && field.path.length === part.path.length;
 
-export const namesNewRecord = ({ records }: NamedRecords, { field, converted }: ConvertedValue): boolean =>
+export const namesNewRecord = ({ records }: LinkResults, { field, converted }: ConvertedValue): boolean =>
 	linkedIdsIn(field, converted).some(([target, id]) => records.get(target)?.newNames.has(String(id).trim()) === true);
 
 /** Whether a value names a part that would be added: alone, if parts are added, or with its record. */
-export function namesNewPart(named: NamedRecords, value: ConvertedValue, values: ConvertedValue[], { addPart, partsOfNew }: MissingTargets): boolean {
+export function namesNewPart(named: LinkResults, value: ConvertedValue, values: ConvertedValue[], { addPart, partsOfNew }: MissingTargets): boolean {
 	const { field, converted } = value;
 	if (field.part === undefined || !namesRecord(field, converted)) return false;
 	const newOwner = values.find((other) => isOwner(other, field) && namesNewRecord(named, other));
@@ -76,7 +76,7 @@ export function namesNewPart(named: NamedRecords, value: ConvertedValue, values:
 /** Adds the first part, such as a stage, that each item names and its record lacks, before names are replaced. */
 export async function addMissingParts(
 	api: Connection,
-	named: NamedRecords,
+	named: LinkResults,
 	items: ConvertedValue[][],
 	addPart: NonNullable<MissingTargets['addPart']>,
 ): Promise<void> {
@@ -91,7 +91,7 @@ export async function addMissingParts(
 }
 
 /** The part that a value names and its record lacks, if it is certain which record that is. */
-function missingPart(named: NamedRecords, { field, converted: text }: ConvertedValue, values: ConvertedValue[]) {
+function missingPart(named: LinkResults, { field, converted: text }: ConvertedValue, values: ConvertedValue[]) {
 	const parts = named.parts.get(linkTarget(field)!);
 	if (!Array.isArray(parts) || !namesRecord(field, text)) return undefined;
 	const owners = resultOrError(() => ownersIn(named, field, values));
@@ -110,7 +110,7 @@ function missingPart(named: NamedRecords, { field, converted: text }: ConvertedV
  *
  * @throws FieldError if there is none or several
  */
-function recordId({ linkChecks, records, source }: NamedRecords, field: Field, collection: Collection, value: unknown, isNewName = false): unknown {
+function recordId({ linkChecks, records, source }: LinkResults, field: Field, collection: Collection, value: unknown, isNewName = false): unknown {
 	const { crmIds, hasSource, byName, idExists } = records.get(collection)!;
 	const text = String(value);
 	const crmId = crmIds.get(text);

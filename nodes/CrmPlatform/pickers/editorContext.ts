@@ -74,7 +74,9 @@ export async function editorConnection(n8n: ILoadOptionsFunctions): Promise<Conn
 function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
 	const { parameters, credentials = {} } = n8n.getNode();
 	const type = parameters.authentication === 'oAuth2' ? 'crmPlatformOAuth2Api' : 'crmPlatformApi';
-	const refuse = async () => await Promise.reject(new NodeOperationError(n8n.getNode(), reason));
+	const refuse = async () => {
+		throw new NodeOperationError(n8n.getNode(), reason);
+	};
 	const notices = new Set([type in credentials ? `Standard fields only (${reason.message})` : beforeCredential]);
 	return {
 		...describedBy(async () => ({ document: await packagedDocument(), isPackaged: true }), notices),

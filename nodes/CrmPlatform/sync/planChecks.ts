@@ -40,8 +40,8 @@ function uniqueValueIn(values: IDataObject, field: Field): unknown {
 	return entryValue(entries.find((entry) => isObject(entry) && entry.primary === true) ?? entries[0]);
 }
 
-/** Refuses unique values that another record has, in scope or outside, or gets in this run, as the service would: a preview has to show it. */
-export async function refuseTaken(
+/** Unique values that another record has, in scope or outside, or gets in this run, become conflicts, as in the service: a preview has to show it. */
+export async function withTakenAsConflicts(
 	planned: RecordChange[], crm: Pick<CrmRecords, 'holdersOf'>, { unique, recordList }: Pick<SyncSettings, 'unique' | 'recordList'>,
 ): Promise<RecordChange[]> {
 	const claims = claimsOf(planned, unique);
@@ -71,8 +71,8 @@ function contestedMessage({ label }: Field, key: string, items: number[]): strin
 	return `${label}: ${holders} would all get the value “${key.slice(0, 100)}”, which must be unique.`;
 }
 
-/** Refuses the changes with a value that the CRM would refuse, as far as its description says: for a preview. In a run, the CRM decides. */
-export function refuseInvalid(planned: RecordChange[], fields: readonly Field[]): RecordChange[] {
+/** Changes with a value that the CRM would refuse become conflicts, as far as its description says: for a preview. In a run, the CRM decides. */
+export function withInvalidAsConflicts(planned: RecordChange[], fields: readonly Field[]): RecordChange[] {
 	const byName = new Map(fields.map((field) => [field.path.join('.'), field]));
 	const problemOf = ({ field: name, to, kept }: FieldChange): string | undefined => {
 		const field = kept ? undefined : byName.get(name);

@@ -6,7 +6,7 @@ import type { NodeRun } from '../model';
 import { applyPlan } from '../changes/apply';
 import { type RecordChange, reportedRecord } from '../changes/recordChange';
 import { comparedFields, readCrmRecords } from './crmRecords';
-import { guardDeletions, refuseInvalid, refuseTaken } from './planChecks';
+import { guardDeletions, withInvalidAsConflicts, withTakenAsConflicts } from './planChecks';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
 import { comparableCount, planChanges } from './syncPlan';
 import { readSource, type SyncFailure } from './syncSource';
@@ -57,10 +57,10 @@ async function planSync(run: NodeRun, settings: SyncSettings) {
 	const compared = comparedFields(settings, sourceRecords);
 	const crm = await readCrmRecords(settings, sourceRecords, compared);
 	// Other records may have a unique value that is about to be written, also records out of scope.
-	const allowed = await refuseTaken(planChanges(sourceRecords, crm, settings), crm, settings);
+	const allowed = await withTakenAsConflicts(planChanges(sourceRecords, crm, settings), crm, settings);
 	const counts = { comparable: comparableCount(crm.records, settings.match), inSource: sourceRecords.length, unreadable: unread.length };
 	const guarded = guardDeletions(allowed, settings.limits, counts, run.api.notices);
-	return { planned: settings.isPreview ? refuseInvalid(guarded, settings.fields) : guarded, unread, compared };
+	return { planned: settings.isPreview ? withInvalidAsConflicts(guarded, settings.fields) : guarded, unread, compared };
 }
 
 /** The outputs of the node in their order: those that need attention come before Unchanged. */

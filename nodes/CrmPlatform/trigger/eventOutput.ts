@@ -51,7 +51,7 @@ export async function eventOutput(event: CrmEvent, { content, receiver, onlyIf }
  *
  * @param path of the record type; absent for records with their events
  */
-export async function namedRecords(api: Connection, records: IDataObject[], names: NamesToAdd, path?: Collection): Promise<IDataObject[]> {
+export async function withNamesOfLinks(api: Connection, records: IDataObject[], names: NamesToAdd, path?: Collection): Promise<IDataObject[]> {
 	if (names === 'none' || records.length === 0) return records;
 	const catalog = path === undefined ? await api.describeEvents() : undefined;
 	const paths = records.map(({ event }) =>

@@ -40,7 +40,7 @@ export interface Report {
 export const sendReport = (n8n: ITriggerFunctions, { message, description }: Report): void =>
 	reportFailure(n8n, new NodeOperationError(n8n.getNode(), message, { ...(description !== undefined && { description }) }));
 
-export const logLeftOut = (n8n: ITriggerFunctions, ids: string[], why: string): void =>
+export const debugLeftOut = (n8n: ITriggerFunctions, ids: string[], why: string): void =>
 	n8n.logger.debug(`${n8n.getNode().name}: ${ids.join(', ')} starts nothing: ${why}.`);
 
 export function asNodeError(n8n: ITriggerFunctions, error: unknown): NodeApiError | NodeOperationError {

@@ -6,7 +6,7 @@ import { linkName } from '../api/openapi/listing';
 import { possibleIdsIn } from '../base/json';
 import { getOrCreate, reachable } from '../base/maps';
 import { type Field, unknownCollection } from '../fields/field';
-import { isNumeric, valueKind } from '../fields/fieldKinds';
+import { isNumeric, elementKind } from '../fields/fieldKinds';
 import type { EventMeaning } from '../log/crmEvent';
 import { eventName, fieldEntries } from '../log/eventFields';
 import { type LoggedEvent, recordKey } from './recordHistories';
@@ -104,7 +104,7 @@ async function readTargets(api: Connection, { collection, template }: EventMeani
 function targetsOf(field: Field): Collection[] {
 	const { name, collection, linksTo } = field;
 	if (collection !== undefined || linksTo) return [linkTarget(field) ?? [], linksTo ?? []].flat();
-	const kind = valueKind(field);
+	const kind = elementKind(field);
 	return kind !== undefined && isNumeric({ kind }) && !linkName.test(name) ? [] : [unknownCollection];
 }
 

@@ -23,6 +23,11 @@ interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimite
 	newIds: Substitutes;
 }
 
+export interface UndoPlan {
+	planned: RecordUndo[];
+	targets: LinkTargets;
+}
+
 /**
  * Decides what happens to each record, and looks up what it links to. A created record stays if another one links to it when
  * the undo is done.
@@ -31,7 +36,7 @@ interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimite
  */
 export async function planUndo(
 	api: Connection, choices: UndoChoices, { fields, links, histories: { recreations } }: LoggedChanges, histories: RecordHistory[],
-): Promise<{ planned: RecordUndo[]; targets: LinkTargets }> {
+): Promise<UndoPlan> {
 	const invisible = choices.isSightLimited ? await readInvisible(api, histories) : new Set<string>();
 	const rules = { ...choices, invisible, newIds: recreations.newIds('last') };
 	const undos = histories.map((history) => planRecord({ history, fields: fields.get(history.collection)! }, rules));

@@ -16,7 +16,7 @@ import { type LinkTargets, waitsFor, withLiveLinks } from './linkTargets';
 import type { LoggedChanges } from './loggedChanges';
 import { explain, type Explanation, sentences } from './reasons';
 import { allKept, notWritten, type RecordUndo, withCopies, withExplanations, withoutFields } from './recordUndo';
-import type { planUndo } from './undoPlan';
+import type { UndoPlan } from './undoPlan';
 
 // The writes of an undo depend on each other: a value that must be unique becomes free when the record that has it is undone,
 // a created record can be deleted when nothing links to it any more, and a record can be linked to when it was created again.
@@ -36,9 +36,7 @@ interface Course {
  * @returns the result of each planned undo
  * @throws NodeApiError if the service stops answering; the next undo continues
  */
-export async function writeUndos(
-	run: NodeRun, logged: LoggedChanges, { planned, targets }: Awaited<ReturnType<typeof planUndo>>,
-): Promise<RecordUndo[]> {
+export async function writeUndos(run: NodeRun, logged: LoggedChanges, { planned, targets }: UndoPlan): Promise<RecordUndo[]> {
 	const steps = new Map(planned.map((undo) => [undo.history.key, firstStep(undo)]));
 	const course: Course = { run, logged, targets, steps };
 	try {

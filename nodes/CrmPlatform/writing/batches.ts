@@ -16,7 +16,7 @@ import { simplify, summaryFields } from '../reading/simplify';
 import { slicesAtOnce, Turns } from '../schedule';
 import { parseWholeNumber } from '../values/parsers';
 import { lockKeys, SentBatches, type ItemWrite, type SentBatch, type WriteRequest } from './runState';
-import { hasWriteOncePer, sendAlone, sendUnderKey, writeOncePer, writtenRecord, type Written } from './sendAlone';
+import { hasWriteOncePer, sendAlone, sendUnderKey, writeOncePer, recordInAnswer, type Written } from './sendAlone';
 
 /** What all slices of a run share. */
 interface SlicedRun extends Pick<Writes, 'description' | 'output'> {
@@ -157,7 +157,7 @@ async function sendBatch(run: NodeRun, description: WriteDescription, writes: It
 	const response = await sendUnderKey(run, batch, post, { keyParts, isAddition: creates === 'addition' }, areRepeatable);
 	const results = batchAnswers(response, bodies, areNew).map((answer, i): Written | Error => {
 		if ('problem' in answer) return run.api.failure(answer.problem);
-		const record = writtenRecord(run, description, writes[i]!.write.id, answer);
+		const record = recordInAnswer(run, description, writes[i]!.write.id, answer);
 		return record instanceof Error ? record : { record, status: answer.status };
 	});
 	return { results, isReplayed: response.isReplayed };

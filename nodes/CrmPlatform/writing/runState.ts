@@ -17,8 +17,8 @@ interface RunState {
 	size?: number;
 	/** Of the names by which Create or Update finds the records of the items. */
 	nameDigests?: string;
-	/** Whether writes were sent as the service's own description says, or the packaged one; undefined if none was sent. */
-	isDescribed?: boolean;
+	/** Which description the writes that were sent follow; undefined if none was sent. */
+	sentAs?: 'described' | 'packaged';
 	/** The certainly refused items of each batch sent (`batchText`), as ranges; `unanswered` for one without an answer. */
 	refusedByBatch?: Record<string, string>;
 }
@@ -63,11 +63,11 @@ export function nodeContext(n8n: IExecuteFunctions): IDataObject {
 export function rememberWrite(run: NodeRun): void {
 	const state = writesOf(run);
 	const { api } = run;
-	if (state.isDescribed && !api.isSelfDescribed()) {
+	if (state.sentAs === 'described' && !api.isSelfDescribed()) {
 		const problem = 'An earlier attempt has sent writes. To avoid duplicates, none is sent without the CRM’s own API description.';
 		throw new Error(`${problem} ${api.descriptionNotice() ?? ''}`);
 	}
-	state.isDescribed = api.isSelfDescribed();
+	state.sentAs = api.isSelfDescribed() ? 'described' : 'packaged';
 }
 
 /** Hexadecimal digits of the digest of a name: short, since the context is stored with the execution. */
@@ -82,7 +82,7 @@ const noName = '-'.repeat(nameDigits);
  */
 export function renamedItems(run: NodeRun, names: string[]): Set<number> {
 	const state = writesOf(run);
-	const earlier = state.isDescribed === undefined ? '' : state.nameDigests ?? '';
+	const earlier = state.sentAs === undefined ? '' : state.nameDigests ?? '';
 	const digests = names.map((name) => (name === '' ? noName : sha256(name).slice(0, nameDigits)));
 	const earlierOf = (item: number) => earlier.slice(item * nameDigits, (item + 1) * nameDigits) || noName;
 	state.nameDigests = digests.map((digest, item) => (earlierOf(item) === noName ? digest : earlierOf(item))).join('');
@@ -195,7 +195,7 @@ export class SentBatches {
 
 	/** The number of items in a slice: as in the first attempt that has sent a write, otherwise this size. */
 	sliceSize(size: number): number {
-		if (this.state.isDescribed === undefined) delete this.state.size;
+		if (this.state.sentAs === undefined) delete this.state.size;
 		return (this.state.size ??= size);
 	}
 

@@ -13,7 +13,7 @@ import { idText, isObject } from '../base/json';
 import { checkExact, isDecimal, withExactNumbers } from '../base/numbers';
 import { orThrow } from '../base/results';
 import { allCustomFields, type Field } from '../fields/field';
-import { isNumeric, mayBeObjects, valueKind } from '../fields/fieldKinds';
+import { isNumeric, mayBeObjects, elementKind } from '../fields/fieldKinds';
 import { RecordComparison } from '../fields/recordComparison';
 import { storedParameter } from '../mapping/locator';
 import type { NodeRun, Write } from '../model';
@@ -54,9 +54,9 @@ export async function sendAlone(run: NodeRun, description: WriteDescription, wri
 	const sent = await sendUnderKey(run, description, request, { keyParts, isAddition: creates === 'addition', keySubject }).catch((error: Error) => error);
 	// Another execution may have created the record with these values, which is now found by its name.
 	const current = method === 'PATCH' && hasWriteOncePer(run) && isReusedKey(sent) ? await findRecord(run.api, path) : undefined;
-	const isWritten = current !== undefined && new RecordComparison(description.fields).difference(current, changes ?? {}).changes.length === 0;
-	const { body, status, isReplayed } = isWritten ? { body: current, status: 200, isReplayed: true } : orThrow(sent);
-	const record = orThrow<IDataObject>(writtenRecord(run, description, id, { record: recordIn(body, path), status }));
+	const hasValues = current !== undefined && new RecordComparison(description.fields).difference(current, changes ?? {}).changes.length === 0;
+	const { body, status, isReplayed } = hasValues ? { body: current, status: 200, isReplayed: true } : orThrow(sent);
+	const record = orThrow<IDataObject>(recordInAnswer(run, description, id, { record: recordIn(body, path), status }));
 	return { record, status, isReplayed };
 }
 
@@ -105,7 +105,7 @@ function longNumbersIn(value: unknown, path: string[] = []): string[][] {
 function isNoNumber(path: string[], fields: Field[]): boolean {
 	const fieldAt = (place: string[]) => fields.find((field) => field.path.join('.') === place.join('.'));
 	const field = fieldAt(path) ?? fieldAt(path.slice(0, -1))?.members?.find(({ name }) => name === path.at(-1));
-	const kind = field && valueKind(field);
+	const kind = field && elementKind(field);
 	return kind !== undefined && !isNumeric({ kind }) && !mayBeObjects({ kind });
 }
 
@@ -122,7 +122,7 @@ const unversioned =
  * @returns NodeApiError if the response has no id of a new or changed record (other than a 204 for a known id), if it has
  * another record, or if it says that the record was not deleted
  */
-export function writtenRecord(
+export function recordInAnswer(
 	{ api }: NodeRun,
 	{ method, replaces }: Pick<WriteDescription, 'method' | 'replaces'>,
 	id: string | undefined,

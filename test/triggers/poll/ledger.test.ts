@@ -6,7 +6,7 @@ import {
 	abandonGroups, afterLoading, type Decided, type Ledger, type LedgerEffect, ledgerOf, nextDue, roomForGroups, startable,
 } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { Existence, Outcome } from '../../../nodes/CrmPlatform/trigger/poll/n8nExecutions';
-import { afterAnswer, afterEnd, afterTime, nextCheck, type Rules } from '../../../nodes/CrmPlatform/trigger/poll/outcomes';
+import { afterAnswer, afterEnd, afterTime, nextCheck, type OutcomeSettings } from '../../../nodes/CrmPlatform/trigger/poll/outcomes';
 import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import {
 	type Choice, type Group, groupOfEvents, groupOfRecords, latestChosen, type Position, storedPosition, typesToRead, whyNotChosen,
@@ -153,7 +153,7 @@ describe('The ledger of open groups', () => {
 	});
 });
 
-type Event = (ledger: Ledger, rules: Rules) => Decided;
+type Event = (ledger: Ledger, rules: OutcomeSettings) => Decided;
 
 /** What happens and when (minutes), the effects that follow, and what has become of each group. */
 type Step = [number, Event, string, string];

@@ -24,7 +24,7 @@ export interface RunIdentity {
 
 /** Distinguishes a write from the others of its run. */
 export interface WriteInRun {
-	/** Indexes of the input items; of one item, followed by what distinguishes its writes; or what it creates for several (`forSeveral`). */
+	/** Indexes of the input items, followed by what distinguishes their writes; or what it creates for several items (`forSeveral`). */
 	keyParts: ReadonlyArray<number | string>;
 	/** Whether it creates what the next attempt finds and changes, which is another write. */
 	isAddition?: boolean | undefined;

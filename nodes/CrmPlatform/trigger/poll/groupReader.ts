@@ -4,7 +4,7 @@ import { RecentMap } from '../../base/maps';
 import { causeOf, noOrigin } from '../../log/cause';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type Newest } from '../../log/eventLog';
-import { logLeftOut } from '../triggerContext';
+import { debugLeftOut } from '../triggerContext';
 import type { Access, PublishedTrigger } from './pollSettings';
 import { existenceOf } from './n8nExecutions';
 import { type Input, type Ledger, roomForGroups } from './ledger';
@@ -140,7 +140,7 @@ export class GroupReader {
 			if (!causeOf(event).isRequestKnown && position.choice.filter.ignored?.origins.length) api.notices.add(noOrigin);
 			const reason = whyNotChosen(position, event);
 			if (reason === undefined) chosen.push(event);
-			else logLeftOut(trigger.n8n, [event.id], reason);
+			else debugLeftOut(trigger.n8n, [event.id], reason);
 			sequence = event.sequence;
 			if (chosen.length >= limit || ++count >= maxEventsRead) return { chosen, sequence, hasMore: true };
 		}
@@ -173,7 +173,7 @@ export class GroupReader {
 		if (exist.includes('no database')) return nothingRead;
 		const groups = unopened.flatMap(({ group, ...more }, i) => {
 			if (exist[i] !== 'yes') return [{ group: exist[i] === 'no answer' ? { ...group, possibleExecution: 'earlier' as const } : group, ...more }];
-			logLeftOut(this.trigger.n8n, memberIds(group), 'n8n has an execution of it');
+			debugLeftOut(this.trigger.n8n, memberIds(group), 'n8n has an execution of it');
 			return [];
 		});
 		return { ...reading, groups };

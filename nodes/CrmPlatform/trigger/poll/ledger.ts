@@ -16,7 +16,7 @@ import {
 type ExecutionState = 'requested' | 'found' | 'running' | 'lost';
 
 /** An execution that n8n was asked to start, and whose end is unknown. */
-export interface AwaitedExecution {
+export interface StartedExecution {
 	state: ExecutionState;
 	/** When it entered this state (Unix epoch ms). */
 	stateAt: number;
@@ -57,7 +57,7 @@ export interface LedgerEntry {
 	/** Whether the user knows that it cannot be read. */
 	isUnreadReported: boolean;
 	/** Absent while the group waits for a start. */
-	execution?: AwaitedExecution | undefined;
+	execution?: StartedExecution | undefined;
 }
 
 /** The entry of a group that waits for a start. */
@@ -185,7 +185,7 @@ function startGroup(ledger: Decided, entry: LedgerEntry, items: IDataObject[], n
 	if (items.length === 0) return closeGroup(ledger, entry);
 	const { group } = entry;
 	const startNumber = ledger.startCount + 1;
-	const execution: AwaitedExecution = {
+	const execution: StartedExecution = {
 		state: 'requested', stateAt: now, laterOutcomeAt: Infinity,
 		firstStartNumber: entry.execution?.firstStartNumber ?? startNumber, lastStartNumber: startNumber,
 		isEarlier: group.possibleExecution === 'earlier', isSilenceReported: entry.execution?.isSilenceReported ?? false,

@@ -6,8 +6,8 @@ import { inParallel } from '../../api/inParallel';
 import { isWebPage } from '../../api/refusals';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type EventLog } from '../../log/eventLog';
-import { eventOutput, namedRecords } from '../eventOutput';
-import { logLeftOut } from '../triggerContext';
+import { eventOutput, withNamesOfLinks } from '../eventOutput';
+import { debugLeftOut } from '../triggerContext';
 import type { GroupItems, LedgerEntry } from './ledger';
 import type { Access, PublishedTrigger } from './pollSettings';
 import { type Group, memberIds, memberNoun, needsRecords } from './position';
@@ -19,7 +19,7 @@ const maxNameAge = 60_000;
 /** Number of reads that may return records older than their events; they take longer than a replica may lag. */
 const maxBehind = 2;
 
-/** @returns reads the items of a group with one credential, even if the user has chosen another beginning since */
+/** Returns what reads the items of a group with one credential, even if the user has chosen another beginning since */
 export function groupLoader({ api, log, records }: Access, { n8n, clock, settings }: PublishedTrigger): (entry: LedgerEntry) => Promise<GroupItems> {
 	const { output } = settings.events;
 	/** A copy of the connection, made at this time (Unix epoch ms): each remembers the names of records, which may change. */
@@ -27,7 +27,7 @@ export function groupLoader({ api, log, records }: Access, { n8n, clock, setting
 	const ofEvents = async ({ group, input, failedReadings }: LedgerEntry): Promise<GroupItems[]> => {
 		const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
 		const failures = missing(group, events, 'the event log no longer has it');
-		const noteLeftOut = (leftOut: CrmEvent[]) => logLeftOut(n8n, leftOut.map(({ id }) => id), 'there is nothing to report about its record');
+		const noteLeftOut = (leftOut: CrmEvent[]) => debugLeftOut(n8n, leftOut.map(({ id }) => id), 'there is nothing to report about its record');
 		const parts = needsRecords(group)
 			? [await itemsOrFailure(events.map(({ id }) => id), records!.changed(events, failedReadings < maxBehind, noteLeftOut))]
 			: await inParallel(events, async (event) =>
@@ -40,7 +40,7 @@ export function groupLoader({ api, log, records }: Access, { n8n, clock, setting
 		// Changes since the backfill has read the records are reported by later events.
 		const parts = memberNoun(group) === 'records' ? await recordsOf(group, input ?? records!.existing(memberIds(group))) : await ofEvents(entry);
 		return {
-			items: await namedRecords(connection, parts.flatMap(({ items }) => items), output.names, records?.scope.template),
+			items: await withNamesOfLinks(connection, parts.flatMap(({ items }) => items), output.names, records?.scope.template),
 			failures: parts.flatMap(({ failures }) => failures),
 		};
 	};

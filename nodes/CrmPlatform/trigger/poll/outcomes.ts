@@ -1,14 +1,14 @@
 import type { Report } from '../triggerContext';
 import type { ExecutionEnd, Existence, Outcome } from './n8nExecutions';
 import {
-	type AwaitedExecution, closeGroup, type Decided, delayAfter, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEntry, replaceEntry,
+	type StartedExecution, closeGroup, type Decided, delayAfter, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEntry, replaceEntry,
 	setAside, withEffect, withReport,
 } from './ledger';
 import type { PollOptions } from './pollSettings';
 import { type Group, memberIds, memberNoun, membersText } from './position';
 
 /** What decides beside the ledger and what has happened. */
-export interface Rules extends Pick<PollOptions, 'doneWhen' | 'attempts' | 'afterCrash'> {
+export interface OutcomeSettings extends Pick<PollOptions, 'doneWhen' | 'attempts' | 'afterCrash'> {
 	/** Unix epoch milliseconds. */
 	now: number;
 }
@@ -21,7 +21,7 @@ const maxUnbegun = 10;
  * others, unless one of these had begun.
  */
 export function afterEnd(
-	ledger: Ledger, name: string, startNumber: number, { outcome, hasRun }: ExecutionEnd, rules: Rules,
+	ledger: Ledger, name: string, startNumber: number, { outcome, hasRun }: ExecutionEnd, rules: OutcomeSettings,
 ): Decided {
 	const entry = entryNamed(ledger, name);
 	const execution = entry?.execution;
@@ -38,7 +38,7 @@ export function afterEnd(
 }
 
 /** Closes a group whose execution has ended, or has it wait for its next start. */
-function conclude(ledger: Decided, entry: LedgerEntry, outcome: Outcome, { now, doneWhen, attempts, afterCrash }: Rules): Decided {
+function conclude(ledger: Decided, entry: LedgerEntry, outcome: Outcome, { now, doneWhen, attempts, afterCrash }: OutcomeSettings): Decided {
 	const { group, execution } = entry;
 	const { attempt, unbegun } = group;
 	// As a copy, the group is stored again: n8n may not have stored it either.
@@ -63,7 +63,7 @@ function conclude(ledger: Decided, entry: LedgerEntry, outcome: Outcome, { now, 
 	return replaceEntry(ledger, entry, entryOf(next, { due: now + (outcome === 'unknown' ? 0 : delayAfter(attempt)) }));
 }
 
-const withExecution = (ledger: Decided, entry: LedgerEntry, change: Partial<AwaitedExecution>): Decided =>
+const withExecution = (ledger: Decided, entry: LedgerEntry, change: Partial<StartedExecution>): Decided =>
 	replaceEntry(ledger, entry, { ...entry, execution: { ...entry.execution!, ...change } });
 
 /** Notes an outcome, also for the starts before it: workers take jobs in order, so each of these is lost or has begun. */
@@ -108,7 +108,7 @@ interface N8nState {
  * In the main process, no start is repeated: one that waits for the concurrency limit runs although its execution was replaced. There,
  * n8n 2.35 and later settles each start. Until the first outcome, it is unknown where executions run, and the first ones may be lost.
  */
-export function afterTime(before: Ledger, n8nState: N8nState, rules: Rules): Decided {
+export function afterTime(before: Ledger, n8nState: N8nState, rules: OutcomeSettings): Decided {
 	let ledger: Decided = before;
 	if (n8nState.onWorkers === false) return ledger;
 	for (const entry of before.entries.filter(isUnderWay)) ledger = afterSilence(ledger, entry, n8nState, rules);
@@ -119,7 +119,7 @@ export function afterTime(before: Ledger, n8nState: N8nState, rules: Rules): Dec
 export const nextCheck = ({ entries }: Ledger, onWorkers: N8nState['onWorkers'], now: number): number =>
 	(onWorkers !== false && entries.some(isUnderWay) ? now + settlingTime : Infinity);
 
-function afterSilence(ledger: Decided, entry: LedgerEntry, { onWorkers, timeout }: N8nState, rules: Rules): Decided {
+function afterSilence(ledger: Decided, entry: LedgerEntry, { onWorkers, timeout }: N8nState, rules: OutcomeSettings): Decided {
 	const { now, doneWhen } = rules;
 	const { state, stateAt, laterOutcomeAt, isSilenceReported } = entry.execution!;
 	const silence = now - stateAt;
@@ -163,7 +163,7 @@ export const afterProbe = (ledger: Ledger, startNumber: number, outcome: Outcome
 	(outcome === 'rejected by n8n' ? { ...ledger, probedAt: -Infinity } : noteOutcome(ledger, startNumber, now));
 
 /** Decides what follows from n8n's answer whether it has an execution of a group. @param mayProbe as in the effect */
-export function afterAnswer(ledger: Ledger, name: string, existence: Existence, mayProbe: boolean, rules: Rules): Decided {
+export function afterAnswer(ledger: Ledger, name: string, existence: Existence, mayProbe: boolean, rules: OutcomeSettings): Decided {
 	const entry = entryNamed(ledger, name);
 	if (!entry) return ledger;
 	const { group, execution } = entry;

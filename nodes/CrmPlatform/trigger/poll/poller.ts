@@ -11,7 +11,7 @@ import { groupLoader } from './loading';
 import type { Access, PublishedTrigger } from './pollSettings';
 import { type Group, maxLag, type Position } from './position';
 import { resumeOrBegin } from './resumeOrBegin';
-import { afterAnswer, afterEnd, afterProbe, afterTime, nextCheck, type Rules } from './outcomes';
+import { afterAnswer, afterEnd, afterProbe, afterTime, nextCheck, type OutcomeSettings } from './outcomes';
 
 /** Maximum milliseconds between two rounds while the service fails. */
 const maxPause = 5 * 60_000;
@@ -145,7 +145,7 @@ export class Poller {
 		progress.store();
 	}
 
-	private get rules(): Rules {
+	private get rules(): OutcomeSettings {
 		return { ...this.trigger.settings, now: this.trigger.clock.now() };
 	}
 
@@ -182,7 +182,7 @@ export class Poller {
 	}
 
 	/** Has the latest poller decide what follows. */
-	private settle(decide: (ledger: Ledger, rules: Rules) => Decided): void {
+	private settle(decide: (ledger: Ledger, rules: OutcomeSettings) => Decided): void {
 		const { latest } = this;
 		latest.follow(decide(latest.progress.ledger, latest.rules));
 	}

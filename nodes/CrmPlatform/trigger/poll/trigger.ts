@@ -4,7 +4,7 @@ import { connect } from '../../api/connection';
 import { inParallel } from '../../api/inParallel';
 import { steady, systemClock } from '../../base/clock';
 import { RecentMap } from '../../base/maps';
-import { eventOutput, namedRecords } from '../eventOutput';
+import { eventOutput, withNamesOfLinks } from '../eventOutput';
 import { forgetStates, isNewestState, serialized, triggerKey } from '../storedState';
 import { asNodeError, isStartedByN8n, reportFailure } from '../triggerContext';
 import { forgetN8n } from './n8nExecutions';
@@ -54,7 +54,7 @@ async function testItems({ n8n, settings }: PublishedTrigger, { api, log, record
 	const { output } = settings.events;
 	const events = records ? [] : (await latestChosen(log, settings.events, maxShown)).reverse();
 	const items = records ? await records.latest(maxShown) : await inParallel(events, async (event) => await eventOutput(event, output, api));
-	const found = await namedRecords(api, items, output.names, records?.scope.template);
+	const found = await withNamesOfLinks(api, items, output.names, records?.scope.template);
 	if (found.length > 0) return found.map((json) => ({ json }));
 	if (records) throw new NodeOperationError(n8n.getNode(), 'No record matches');
 	throw new NodeOperationError(n8n.getNode(), 'None of the latest events matches', {

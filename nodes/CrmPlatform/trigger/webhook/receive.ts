@@ -11,7 +11,7 @@ import { causeOf, noOrigin } from '../../log/cause';
 import { triggerKey } from '../storedState';
 import { acceptedStatus } from './backlog';
 import { isTest, readSubscription } from './subscription';
-import { eventOutput, namedRecords, needsConnection } from '../eventOutput';
+import { eventOutput, withNamesOfLinks, needsConnection } from '../eventOutput';
 import { explainForged } from './signature';
 
 /** The part of Node.js's response that shows how a delivery was answered. */
@@ -84,7 +84,7 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	try {
 		const api = needsConnection(output) ? await connect(n8n) : undefined;
 		const item = await eventOutput(event, { ...output, onlyIf }, api);
-		const items = api ? await namedRecords(api, [item], output.names) : [item];
+		const items = api ? await withNamesOfLinks(api, [item], output.names) : [item];
 		return { workflowData: [items.map((json) => ({ json }))] };
 	} catch (error) {
 		n8n.logger.error(`${n8n.getNode().name}: ${(error as Error).message}`);
