@@ -124,6 +124,15 @@ describe('a linked record by name, created if missing', () => {
 		expect(await called('Orphaned')).toEqual([]);
 	});
 
+	test('is not created for a second item of one new name, even if the record of the first one cannot be', async () => {
+		await sandbox.faults({ path: '/v1/companies', method: 'POST', times: 1, status: 403 });
+		const parameters = { ...upsert('deal', 'title', { title: 'Twin' }), fieldsLinked: linked('={{ $json.company }}') };
+		const { items } = await run(parameters, [{ company: 'Twin A' }, { company: 'Twin B' }], { continueOnFail: true });
+		const errors = ['“Twin A” does not exist in companies, and was not created', 'item 0 creates “Twin”'];
+		expect(items.map(({ json }) => json.error)).toEqual(errors.map((error) => expect.stringContaining(error) as unknown));
+		expect(await sandbox.list('deals?title=Twin')).toEqual([]);
+	});
+
 	test('is not created for a stage that it will not have', async () => {
 		const fieldsLinked = linked('Newly Piped', 'pipeline_id');
 		const deal = (stage: string) => ({ ...create('deal', { title: 'Staged', stage_id: stage }), fieldsLinked });
