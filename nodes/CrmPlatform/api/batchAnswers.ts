@@ -41,6 +41,7 @@ const unmentioned: Problem = {
 };
 
 export interface ItemAnswer {
+	/** As text, whether the service writes it as a text or as a number. */
 	id: string | undefined;
 	status: number;
 	data: IDataObject | undefined;

@@ -29,7 +29,10 @@ import { failuresByRecords, invalid, refusalOfRow, requiredFields, type RowKeys 
 
 /** Maximum rows of one job, which limits the rows in memory and the rows that an interrupted service has to repeat. */
 const rowsPerJob = 5_000;
-/** Maximum characters of a job's rows and the names of their columns, as in the file: a retry may send more lines. Services accept some 50 MB. */
+/**
+ * Maximum characters of the rows of one job, with the names of their columns; services accept some 50 MB. Counted in the
+ * file, which is the same for a retry, and not in the lines, since a retry may send more of them.
+ */
 const charactersPerJob = 4 * 1024 * 1024;
 /** Maximum bytes of one line. */
 const maxLineLength = 1024 * 1024;

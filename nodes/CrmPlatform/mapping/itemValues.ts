@@ -23,6 +23,14 @@ export interface ItemValues extends Body {
 	read: EvaluatedValue[];
 }
 
+/** The values of all items, as if what is missing were added: names stand for the IDs of records to create. */
+interface ValuesOfItems {
+	/** Of an item none of whose values can be sent: why, in the user's words. */
+	values: Array<ItemValues | Error>;
+	/** Adds what is missing for the items that are written, but nothing for others. @returns the final values */
+	add: ((isWritten: boolean[]) => Promise<Array<ItemValues | Error>>) | undefined;
+}
+
 /** A value that the service takes, perhaps with names of records in place of ids; or why it cannot be sent. */
 type SendableValue = ConvertedValue & InputValue & { error?: FieldError };
 
@@ -33,11 +41,8 @@ type SendableValue = ConvertedValue & InputValue & { error?: FieldError };
  * A linked record takes precedence over a mapped value.
  *
  * @param items by default, the rows of a file or all input items
- * @returns for each item its values as if what is missing were added, or why none of them can be sent, in the user's words. If
- * records have to be added, in place of whose IDs names stand, also what adds them for the items that are written, and returns
- * their final values
  */
-export async function valuesOfItems(run: NodeRun, mapping: Mapping, items?: INodeExecutionData[]) {
+export async function valuesOfItems(run: NodeRun, mapping: Mapping, items?: INodeExecutionData[]): Promise<ValuesOfItems> {
 	const { n8n, api, rows, onMissingLink, checks = { links: 'none', values: false } } = run;
 	const chosen = chosenNotations(n8n);
 	const notations: Notations | undefined = rows ? { ...chosen, numbers: chosen?.numbers ?? 'unclear' } : chosen;
@@ -63,7 +68,7 @@ export async function valuesOfItems(run: NodeRun, mapping: Mapping, items?: INod
 	};
 	const values = await resultsOrErrors(converted.length, (item) => valuesOf(item, found, onMissingLink));
 	const adds = onMissingLink?.addPart !== undefined || [...found.records.values()].some(({ newNames }) => newNames.size > 0);
-	const add = async (isWritten: boolean[]): Promise<typeof values> => {
+	const add: ValuesOfItems['add'] = async (isWritten) => {
 		const written = converted.flatMap((item, i) => (item instanceof Error || !isWritten[i] ? [] : [item.sendable]));
 		const named = await addNamedRecords(search, found, written);
 		if (onMissingLink?.addPart) await addMissingParts(api, named, written, onMissingLink.addPart);
@@ -91,7 +96,9 @@ export async function bodiesOf(all: Array<ItemValues | Error>, check: Check = ()
  *
  * @param check is called again if records are created. Before, a name stands for the id of a record to create
  */
-export async function bodiesOfItems(run: NodeRun, mapping: Mapping, { items, check }: { items?: INodeExecutionData[]; check?: Check } = {}) {
+export async function bodiesOfItems(
+	run: NodeRun, mapping: Mapping, { items, check }: { items?: INodeExecutionData[]; check?: Check } = {},
+): Promise<Array<IDataObject | Error>> {
 	const { values, add } = await valuesOfItems(run, mapping, items);
 	const bodies = await bodiesOf(values, check);
 	return add ? await bodiesOf(await add(bodies.map((body) => !(body instanceof Error))), check) : bodies;

@@ -219,6 +219,7 @@ interface CountedGroup {
 	numbers: bigint[][];
 }
 
+/** A record with several values belongs to the group of each. @throws Error in the user's words if a value to add up is not a number */
 function countedGroups(records: Iterable<CountedRecord>, sumOf: Field[]): CountedGroup[] {
 	const groups = new Map<string, CountedGroup>();
 	for (const { values, numbers } of records) {

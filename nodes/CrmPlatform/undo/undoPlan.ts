@@ -49,7 +49,10 @@ export async function planUndo(
 	return { planned, targets };
 }
 
-/** The keys of those that the CRM does not show as deleted: for a user, a record that becomes invisible is reported as deleted, too. */
+/**
+ * The keys of the records that the log reports as deleted, but that the CRM does not show as deleted: for a user, a record
+ * that becomes invisible is reported as deleted, too.
+ */
 async function readInvisible(api: Connection, histories: RecordHistory[]): Promise<ReadonlySet<string>> {
 	const gone = histories.filter(({ notUndoable, lastLogged }) => notUndoable === undefined && !lastLogged);
 	const invisible = new Set(gone.map(({ key }) => key));

@@ -83,7 +83,7 @@ export function parseId(label: string, value: unknown): string {
 	return trimmed(idText(value) ?? '');
 }
 
-/** @throws Error in the user's words if the value is not a date */
+/** @param limits `zone`: the IANA time zone of a text without one @throws Error in the user's words if the value is not a date */
 export function parseDate(label: string, value: unknown, { zone, ...blank }: Blank<DateTime> & { zone: string }): DateTime {
 	return parse(label, value, blank, (input) => parseMoment(input, zone), 'a date such as 2026-03-31 or 2026-03-31T14:30');
 }

@@ -29,6 +29,7 @@ export interface QueuedRequest {
 	execution?: unknown;
 	/** Unix epoch milliseconds at which the request times out in the queue. */
 	timeoutAt: number;
+	/** As in `QueueOptions`. */
 	reserve: number;
 	signal?: AbortSignal | undefined;
 	onWait?: OnWait | undefined;

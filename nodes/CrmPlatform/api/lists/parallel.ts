@@ -48,6 +48,8 @@ interface SpanPart {
  * The spans have equal lengths. Together they cover what the rest would need at the density of the page. If that
  * estimate is wrong, the last span, which extends to the end, has more or fewer records.
  *
+ * @param remaining number of records after the page
+ * @param now Unix epoch milliseconds, after which no records are expected
  * @returns undefined if the times are all equal or not in order
  */
 function divideRest(

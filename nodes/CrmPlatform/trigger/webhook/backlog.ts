@@ -13,7 +13,10 @@ import {
 	type FoundSubscription, isTest, type EnsuredSubscription, storeSubscription, type Subscription, type SubscriptionState,
 } from './subscription';
 
-/** Overlap (ms) of a recovery: a service may show events late. `noteDelivery` recognizes those that arrive again, unless n8n was restarted. */
+/**
+ * Overlap (ms) of a recovery: a service may show events late, or answer from a replica that is some seconds behind.
+ * `noteDelivery` recognizes those that arrive again, unless n8n was restarted.
+ */
 const recoveryOverlap = 60_000;
 
 /** Maximum number of pending deliveries whose events are read, to find the time of the oldest one. */
