@@ -237,16 +237,13 @@ test('a mistyped path leaves the field as it is and is reported, null clears it'
 
 test('a picked record whose path is mistyped leaves the reference as it is', async () => {
 	const [company] = await sandbox.list('companies?limit=1');
-	const { id } = await created({ company_id: company!.id });
-	const { items, hints } = await run(
-		{
-			...update('contact', id, { last_name: 'New' }),
-			fieldsLinked: { records: [{ field: 'company_id', record: byId('={{ $json.compnay }}') }] },
-		},
-		[{}],
-	);
-	expect(items[0]?.json).toMatchObject({ last_name: 'New', company_id: company!.id });
-	expect(hints).toEqual([expect.stringMatching(/returned undefined: Company\./)]);
+	const [tag] = await sandbox.list('tags?limit=1');
+	const { id } = await created({ company_id: company!.id, tag_ids: [tag!.id] });
+	const paths = { company_id: '={{ $json.compnay }}', tag_ids: '={{ [$json.tags, $json.tagg] }}' };
+	const records = Object.entries(paths).map(([field, path]) => ({ field, record: byId(path) }));
+	const { items, hints } = await run({ ...update('contact', id, { last_name: 'New' }), fieldsLinked: { records } }, [{}]);
+	expect(items[0]?.json).toMatchObject({ last_name: 'New', company_id: company!.id, tag_ids: [tag!.id] });
+	expect(hints).toEqual([expect.stringMatching(/returned undefined: Company, Tags\./)]);
 });
 
 test('a value that should be an object is reported, in every way of mapping', async () => {

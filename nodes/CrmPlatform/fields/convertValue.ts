@@ -1,7 +1,7 @@
 import { parsedValue, scalarsIn } from '../base/json';
 import { depthProblem, exactnessProblem } from '../base/numbers';
 import { isPlainObject } from '../base/ownMembers';
-import { isBlank, withoutBlanks } from '../values/blank';
+import { hasOnlyUndefined, isBlank, withoutBlanks } from '../values/blank';
 import { checkMembers, isWellFormed, normalizedUnique, notWellFormed, refuseErrorText } from './conversions';
 import { allCustomFields, type ConvertedValue, type Field, FieldError, fieldErrorOr, type InputValue } from './field';
 import { elementOf, fieldKinds, isBlankFor, mayBeObjects, valueShape } from './fieldKinds';
@@ -99,7 +99,7 @@ export function decideValue({ field, value, givenBy }: EvaluatedValue, whenClear
 			if (field.name === allCustomFields && whenCleared === 'clear') throw clearsAllCustom();
 			return clear;
 		case 'form':
-			if (value === undefined) return { do: 'skip', reason: 'undefined' };
+			if (hasOnlyUndefined(value)) return { do: 'skip', reason: 'undefined' };
 			// A text such as `[]` or ` , ` is a list without values: unlike an empty list, it clears nothing.
 			if (typeof value === 'string' && !isBlank(value) && isBlankFor(field, value)) return blank;
 			// Where nothing is cleared, an empty list of a field that takes lists or JSON says nothing.

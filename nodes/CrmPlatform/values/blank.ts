@@ -41,7 +41,7 @@ export function withoutBlanks(value: unknown, blankMembers: 'null' | 'drop', dep
 }
 
 /** Whether a value is undefined, or an object or a list of nothing else: it clears nothing. */
-function hasOnlyUndefined(value: unknown): boolean {
+export function hasOnlyUndefined(value: unknown): boolean {
 	const members = isPlainObject(value) || Array.isArray(value) ? Object.values(value) : [];
 	return value === undefined || (members.length > 0 && members.every(hasOnlyUndefined));
 }
