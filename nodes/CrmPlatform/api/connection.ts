@@ -11,7 +11,7 @@ import { isRefusal, type Problem } from './http/problem';
 import { isUntrusted } from './http/errorWords';
 import { serviceAddress, type Collection } from './http/path';
 import { systemClock } from '../base/clock';
-import { keptFor } from '../base/maps';
+import { onceFor } from '../base/maps';
 import { defined } from '../base/ownMembers';
 import { sha256 } from '../base/digest';
 import { createSender, type ApiRequest, type ApiResponse } from './http/request';
@@ -160,7 +160,7 @@ export function readableError(error: unknown): Error {
 export function oncePerConnection<Names extends string[], Value>(
 	read: (api: Connection, ...names: Names) => Promise<Value>,
 ): ((api: Connection, ...names: Names) => Promise<Value>) & { forget(api: Connection, ...names: Names): void } {
-	const cache = keptFor<Connection, { reading?: Promise<Value> }>(() => ({}));
+	const cache = onceFor<Connection, { reading?: Promise<Value> }>(() => ({}));
 	const readOnce = async (api: Connection, ...names: Names): Promise<Value> => {
 		const cached = cache(api, JSON.stringify(names));
 		return await (cached.reading ??= read(api, ...names).catch((error: unknown) => {

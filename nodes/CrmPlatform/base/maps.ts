@@ -10,7 +10,7 @@ export function getOrCreate<Key, Value>(map: MapLike<Key, Value>, key: Key, crea
 }
 
 /** Keeps one value for each name as long as its owner exists, such as a connection: one execution. */
-export function keptFor<Owner extends object, Value, Name extends string = string>(
+export function onceFor<Owner extends object, Value, Name extends string = string>(
 	create: (owner: Owner, name: Name) => Value,
 ): (owner: Owner, name: Name) => Value {
 	const byOwner = new WeakMap<Owner, Map<Name, Value>>();

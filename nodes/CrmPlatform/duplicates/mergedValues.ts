@@ -9,7 +9,7 @@ import { canonicalText, isObject } from '../base/json';
 import { RecordComparison } from '../fields/recordComparison';
 import { allCustomFields, idField, type Field } from '../fields/field';
 import { entryValue, listNameOf } from '../fields/keys';
-import { eventName, fieldValue, setField } from '../log/eventFields';
+import { fieldValue, nameInEvents, setField } from '../log/eventFields';
 import type { IdentifiedRecord, RecordList } from '../lookUp/recordList';
 import { collectionPath } from '../mapping/locator';
 import type { NodeRun, Resource } from '../model';
@@ -79,7 +79,7 @@ export async function readMergedType(run: NodeRun, linkingTypes: Resource[]): Pr
 /** @throws Error in the user's words for a rule that a field cannot have */
 function mergedFields(fields: Field[], rules: ReadonlyMap<string, MergeRule>): MergedField[] {
 	const uniqueNames = new Set(fields.filter(({ unique }) => unique).flatMap((field) => [field.name, listNameOf(field)]));
-	const names = new Set(fields.map(({ name }) => eventName(name)));
+	const names = new Set(fields.map(({ name }) => nameInEvents(name)));
 	for (const [name, rule] of rules) {
 		const reason = names.has(name)
 			? whyNoRule(rule, name, fields, uniqueNames.has(name))

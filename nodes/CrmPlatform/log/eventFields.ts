@@ -11,7 +11,7 @@ const pathOf = (name: string): string[] => name.split('.');
 export const topLevelName = (field: string): string => field.replace(/\..*$/s, '');
 
 /** The name that events give a field, of which a change may name a member: `address` for `address.city`. */
-export const eventName = (field: string): string => pathOf(field).slice(0, customKeyOf(field) === undefined ? 1 : 2).join('.');
+export const nameInEvents = (field: string): string => pathOf(field).slice(0, customKeyOf(field) === undefined ? 1 : 2).join('.');
 
 export const fieldValue = (record: IDataObject, name: string): unknown => memberAtPath(record, pathOf(name));
 

@@ -5,7 +5,7 @@ import type { ListDescription } from '../api/openapi/listing';
 import { findRecord } from '../api/record';
 import { idText } from '../base/json';
 import { chunks } from '../base/lists';
-import { keptFor } from '../base/maps';
+import { onceFor } from '../base/maps';
 import { idField } from '../fields/field';
 import { foundIn, lookUp, maxIds, valuesPerRequest } from './lookUp';
 import { wholeListIfShort, type IdentifiedRecord } from './recordList';
@@ -42,7 +42,7 @@ export async function recordsById(
 	return found;
 }
 
-const lookedUpIds = keptFor<Connection, Map<string, boolean | undefined>>(() => new Map());
+const lookedUpIds = onceFor<Connection, Map<string, boolean | undefined>>(() => new Map());
 
 /** Looks IDs up, a hundred a request. @returns whether records have them; undefined for IDs that cannot be looked up */
 export async function lookUpIds(api: Connection, collection: Collection, ids: string[]): Promise<ReadonlyMap<string, boolean | undefined>> {

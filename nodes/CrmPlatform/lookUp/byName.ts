@@ -4,7 +4,7 @@ import type { Connection } from '../api/connection';
 import { collectionName, type Collection } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { readPages } from '../api/lists/pages';
-import { keptFor } from '../base/maps';
+import { onceFor } from '../base/maps';
 import { exactNumber } from '../base/numbers';
 import { ownMember } from '../base/ownMembers';
 import { isWellFormed, notWellFormed } from '../fields/conversions';
@@ -131,7 +131,7 @@ interface Candidates {
 }
 
 /** A record of each collection that has more than can be read, which tells whether its ids are numbers. */
-const largeCollections = keptFor<Connection, { first?: Candidates }>(() => ({}));
+const largeCollections = onceFor<Connection, { first?: Candidates }>(() => ({}));
 
 /** The records of a collection if it is small. A large one is not read again for the next rows of a file. */
 async function recordsIfFew(searched: RecordList): Promise<Candidates> {

@@ -1,7 +1,7 @@
 import type { Connection } from '../api/connection';
 import type { Collection } from '../api/http/path';
 import { isLink } from '../api/openapi/linkFields';
-import { keptFor } from '../base/maps';
+import { onceFor } from '../base/maps';
 import { isDigits } from '../fields/conversions';
 import { type Field, matchesPattern } from '../fields/field';
 import { isNumeric, elementKind } from '../fields/fieldKinds';
@@ -72,7 +72,7 @@ export function asId(field: Field, picked: unknown): unknown {
 export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
 
 /** The names of records (`/pipelines`) or parts (`/pipelines.stages`) that were read through the connection, by id. */
-export const rememberedNames = keptFor<Connection, Map<string, string>>(() => new Map());
+export const rememberedNames = onceFor<Connection, Map<string, string>>(() => new Map());
 
 export function rememberNames(api: Connection, target: Collection, records: Array<{ id?: unknown; name?: unknown }>): void {
 	const names = rememberedNames(api, target);

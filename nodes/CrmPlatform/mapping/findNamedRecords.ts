@@ -3,7 +3,7 @@ import { collectionName, type Collection } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { linkedIdsIn, isLink } from '../api/openapi/linkFields';
 import { isAnsweredWith } from '../api/refusals';
-import { getOrCreate, keptFor } from '../base/maps';
+import { getOrCreate, onceFor } from '../base/maps';
 import type { ConvertedValue, Field } from '../fields/field';
 import { lookUpIds, recordsById } from '../lookUp/byId';
 import { lookUpNames, type NameResult } from '../lookUp/byName';
@@ -115,7 +115,7 @@ async function findInCollection(search: LinkSearch, collection: Collection, link
 }
 
 /** The records found by name: the rows of a file are looked up some hundred at a time. */
-const foundNames = keptFor<Connection, Map<string, NameResult>>(() => new Map());
+const foundNames = onceFor<Connection, Map<string, NameResult>>(() => new Map());
 
 function rememberFound(api: Connection, collection: Collection, results: ResultsByName): void {
 	const found = foundNames(api, collection);

@@ -1,6 +1,6 @@
 import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
-import { keptFor } from '../base/maps';
+import { onceFor } from '../base/maps';
 import { isObject } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { labelFor } from '../fields/field';
@@ -40,7 +40,7 @@ export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number
 }
 
 // A parameter is read once for all items of an execution.
-const evaluationOf = keptFor((n8n: IExecuteFunctions, parameter) =>
+const evaluationOf = onceFor((n8n: IExecuteFunctions, parameter) =>
 	new Evaluation(n8n, [{ label: labelOf(parameter), value: locatorValue(storedParameter(n8n, parameter, '')) }]));
 
 const labelOf = (parameter: string): string => labelFor(parameter.replace(/(Id|Key)$/, ''));

@@ -1,6 +1,6 @@
 import type { Connection } from '../api/connection';
 import { listed } from '../base/lists';
-import { keptFor } from '../base/maps';
+import { onceFor } from '../base/maps';
 import type { Field } from '../fields/field';
 
 type UnsentReason =
@@ -19,7 +19,7 @@ export interface UnsentValue {
 	name: string;
 }
 
-const unsentNames = keptFor<Connection, Set<string>, UnsentReason>(() => new Set());
+const unsentNames = onceFor<Connection, Set<string>, UnsentReason>(() => new Set());
 
 /** Tells the user which mapped values were not sent, with one notice per reason. */
 export function reportUnsent(api: Connection, { reason, name }: UnsentValue): void {

@@ -7,7 +7,7 @@ import { idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import type { FieldChange } from '../changes/recordChange';
 import type { Field } from '../fields/field';
-import { eventName } from '../log/eventFields';
+import { nameInEvents } from '../log/eventFields';
 import { namesAt } from '../lookUp/linkedNames';
 import { explain, sentences } from './reasons';
 import { recordKey, type Substitutes, withSubstitutes } from './recordHistories';
@@ -69,7 +69,7 @@ export function withLiveLinks(targets: LinkTargets, undo: RecordUndo, creations:
 		const liveEntries = Array.isArray(to) ? to.filter((entry) => !targetsIn(link, entry).some(isDead)) : [];
 		const liveValue = withSubstitutes(targets.newIds, link, liveEntries);
 		if (liveEntries.length > 0 && !undo.fields.compare.isSame(field, from, liveValue)) return { ...change, to: liveValue };
-		lost.add(eventName(field));
+		lost.add(nameInEvents(field));
 		return change;
 	});
 	if (withoutLink.size === 0) return { ...undo, changes };

@@ -7,7 +7,7 @@ import { getOrCreate } from '../base/maps';
 import { allCustomFields } from '../fields/field';
 import { type Cause, causeOf } from '../log/cause';
 import { type CrmEvent, isErased, meaningOfType } from '../log/crmEvent';
-import { eventName, hasField } from '../log/eventFields';
+import { hasField, nameInEvents } from '../log/eventFields';
 import type { EventLog } from '../log/eventLog';
 import type { NodeRun, Resource } from '../model';
 import { versionNumber } from '../writing/versions';
@@ -166,7 +166,7 @@ function refuseIncomplete(event: CrmEvent, { change, isIgnored, notUndoable }: U
 		throw ruleBroken(rule, `Event ${sequence} of the log (${type})`, `${lack} Nothing was written.`);
 	};
 	if (versionNumber(object) === undefined) refuse(12, 'The record in it has no version.');
-	const isNamed = (name: string) => eventName(name) === name && name !== allCustomFields;
+	const isNamed = (name: string) => nameInEvents(name) === name && name !== allCustomFields;
 	if (!changed.every(isNamed)) refuse(15, 'It names a part of a field, or all custom fields at once, as changed.');
 	const hasValues = previous !== null && changed.length > 0 && changed.every((name) => hasField(previous, name));
 	if (change === 'updated' && !hasValues) refuse(15, 'It does not have the previous values of the changed fields.');

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldChange } from '../changes/recordChange';
-import { eventName } from '../log/eventFields';
+import { nameInEvents } from '../log/eventFields';
 import { explain, type Explanation, sentences, type UndoResult } from './reasons';
 import type { RecordHistory } from './recordHistories';
 import type { UndoFields } from './undoFields';
@@ -50,7 +50,7 @@ export const allKept = (changes: FieldChange[]): FieldChange[] => changes.map((c
 export function withoutFields(undo: RecordUndo, omitted: ReadonlySet<string>): RecordUndo {
 	const { fields } = undo;
 	const isDisplaced = [...omitted].some((name) => fields.isPlace(name));
-	const isOmitted = ({ field }: FieldChange) => omitted.has(eventName(field));
+	const isOmitted = ({ field }: FieldChange) => omitted.has(nameInEvents(field));
 	const tied = undo.changes.filter((change) => isDisplaced && !change.kept && !isOmitted(change) && fields.isPlace(change.field));
 	const changes = undo.changes.map((change): FieldChange => (isOmitted(change) || tied.includes(change) ? { ...change, kept: true } : change));
 	const needsOmitted = [...omitted].some((name) => fields.isRequired(name));

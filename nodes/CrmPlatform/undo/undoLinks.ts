@@ -8,7 +8,7 @@ import { getOrCreate, reachable } from '../base/maps';
 import { type Field, unknownCollection } from '../fields/field';
 import { isNumeric, elementKind } from '../fields/fieldKinds';
 import type { EventMeaning } from '../log/crmEvent';
-import { eventName, fieldEntries } from '../log/eventFields';
+import { fieldEntries, nameInEvents } from '../log/eventFields';
 import { type LoggedEvent, recordKey } from './recordHistories';
 import type { RecordUndo } from './recordUndo';
 import type { UndoChoices } from './undoForm';
@@ -86,7 +86,7 @@ export class UndoLinks {
 	}
 
 	private createdIn(collection: string, field: string, value: unknown): string[] {
-		const targets = this.targets.get(collection)?.get(eventName(field)) ?? [unknownCollection];
+		const targets = this.targets.get(collection)?.get(nameInEvents(field)) ?? [unknownCollection];
 		return possibleIdsIn(value).flatMap((id) => [...(this.keysById.get(id) ?? [])].filter((key) =>
 			targets.some((target) => target === unknownCollection || key === recordKey({ collection: target, id }))));
 	}
@@ -96,7 +96,7 @@ export class UndoLinks {
 async function readTargets(api: Connection, { collection, template }: EventMeaning): Promise<ReadonlyMap<string, Collection[]>> {
 	const { fields } = await readRecordFields(api, template, collection);
 	const targets = new Map<string, Collection[]>();
-	for (const field of fields) getOrCreate(targets, eventName(field.name), () => []).push(...targetsOf(field));
+	for (const field of fields) getOrCreate(targets, nameInEvents(field.name), () => []).push(...targetsOf(field));
 	return targets;
 }
 

@@ -5,7 +5,7 @@ import { patchReplacing } from '../api/record';
 import { canonicalText, idText } from '../base/json';
 import type { FieldChange } from '../changes/recordChange';
 import type { Field } from '../fields/field';
-import { eventName, fieldEntries, fieldValue, setField } from '../log/eventFields';
+import { fieldEntries, fieldValue, nameInEvents, setField } from '../log/eventFields';
 import { recordsById } from '../lookUp/byId';
 import { includingDeleted, isDeletedIn } from '../lookUp/recordList';
 import { hasOnlyBlanks } from '../values/blank';
@@ -130,7 +130,7 @@ function planRecreated(toUndo: RecordToUndo, { id: newId, record, changed }: Liv
 	// If that undo took precedence, it overwrote others' values. What is empty may also be what it could not restore.
 	const isOverwritten = ({ field, from }: FieldChange) =>
 		!hasOnlyBlanks(from) && fields.compare.isSame(field, from, fieldValue(withoutOthers.restored, field));
-	const isLacking = (change: FieldChange) => !decidedNames.has(eventName(change.field)) && !isOverwritten(change)
+	const isLacking = (change: FieldChange) => !decidedNames.has(nameInEvents(change.field)) && !isOverwritten(change)
 		&& fields.canWrite('create', change.field) && fields.canWrite('update', change.field);
 	const { restored } = rules.takesPrecedence ? withoutOthers : withOthers;
 	const lacking = fields.compare.difference(record, restored).changes.filter(isLacking);
@@ -189,13 +189,13 @@ function restoringChanges(
 	// Of an object, the changes to undo may have changed only some members.
 	const wasChanged = ({ field, to }: FieldChange) => !compare.isSame(field, fieldValue(asChanged, field), to);
 	const changes = compare.difference(record, restored).changes.filter(wasChanged);
-	const changedNames = new Set(changes.map(({ field }) => eventName(field)));
+	const changedNames = new Set(changes.map(({ field }) => nameInEvents(field)));
 	const keptBecause = reasonsToKeep(rules.takesPrecedence ? [] : changedNames, toUndo, restorations);
 	const explanations = keepingReasons.flatMap((reason) => {
-		const keptFields = changes.flatMap(({ field }) => (keptBecause.get(eventName(field)) === reason ? [field] : []));
+		const keptFields = changes.flatMap(({ field }) => (keptBecause.get(nameInEvents(field)) === reason ? [field] : []));
 		return keptFields.length > 0 ? [explain(reason, keptFields.join(', '))] : [];
 	});
-	const isKept = ({ field }: FieldChange) => keptBecause.has(eventName(field));
+	const isKept = ({ field }: FieldChange) => keptBecause.has(nameInEvents(field));
 	return { changes: changes.map((change): FieldChange => (isKept(change) ? { ...change, kept: true } : change)), explanations };
 }
 

@@ -10,7 +10,7 @@ import { pointerSteps } from '../base/ownMembers';
 import type { FieldChange } from '../changes/recordChange';
 import { changedSinceRead, type ChangeWrite, sendChanges } from '../changes/sendChanges';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
-import { eventName, fieldValue, hasField, setField } from '../log/eventFields';
+import { fieldValue, hasField, nameInEvents, setField } from '../log/eventFields';
 import type { NodeRun, MayContinue } from '../model';
 import { type LinkTargets, waitsFor, withLiveLinks } from './linkTargets';
 import type { LoggedChanges } from './loggedChanges';
@@ -281,7 +281,7 @@ function withoutRefusedValues(undo: RecordUndo, refusal: Error): RecordUndo {
 	const { errors } = refusalDetails(refusal);
 	const named = (Array.isArray(errors) ? (errors as Reason[]) : []).flatMap(({ pointer }) => (pointer === undefined ? [] : [fieldNameIn(pointer)]));
 	const names = undo.fields.withDependents(named);
-	const omitted = new Set(undo.changes.flatMap(({ field, kept }) => (!kept && names.has(eventName(field)) ? [eventName(field)] : [])));
+	const omitted = new Set(undo.changes.flatMap(({ field, kept }) => (!kept && names.has(nameInEvents(field)) ? [nameInEvents(field)] : [])));
 	const rest = omitted.size === 0 ? { ...undo, action: undefined } : withoutFields(undo, names);
 	const { result, reason } = explain('valuesRefused', [...omitted].join(', '));
 	return withExplanations(rest, { result, reason: sentences(reason, ...textsOfRefusal(refusal)) });

@@ -15,13 +15,13 @@ import type { NodeRun, MayContinue, Result, Results, Work, Write, Writes, Writte
 import { simplify, summaryFields } from '../reading/simplify';
 import { slicesAtOnce, Turns } from '../schedule';
 import { parseWholeNumber } from '../values/parsers';
-import { lockKeys, SentBatches, type ItemWrite, type SentBatch, type WriteRequest } from './runState';
+import { lockKeys, RememberedRequests, type ItemWrite, type RememberedRequest, type WriteRequest } from './runState';
 import { hasWriteOncePer, sendAlone, sendUnderKey, writeOncePer, recordInAnswer, type Written } from './sendAlone';
 
 /** What all slices of a run share. */
 interface SlicedRun extends Pick<Writes, 'description' | 'output'> {
 	run: NodeRun;
-	batches: SentBatches;
+	batches: RememberedRequests;
 	/** The writes that no slice has taken yet: those of many items need much memory. */
 	untaken: Map<number, Write | Error>;
 	turns: Turns;
@@ -43,7 +43,7 @@ export function inSlices(run: NodeRun, { writes, description, output }: Writes, 
 	const chosen = parseWholeNumber('Batch Size', run.n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 });
 	const requested = isOncePer ? 1 : chosen || Infinity;
 	const { batch } = description;
-	const batches = new SentBatches(run, writes);
+	const batches = new RememberedRequests(run, writes);
 	const size = batches.sliceSize(batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
 	const untaken = new Map(writes.map((write, item) => [item, batches.writeOrError(item, write)] as const));
 	const slicedRun: SlicedRun = { run, batches, description, output, untaken, turns: new Turns(), usesBatches: size > 1 };
@@ -66,7 +66,7 @@ async function sendSlice(slicedRun: SlicedRun, items: number[], mayContinue: May
 	try {
 		const results = new Map<number, Result | Error>();
 		const requests = requestsIn(slicedRun, slice);
-		while (requests.length > 0 && (requests[0]!.refusedIn || mayContinue([...results.values()]))) {
+		while (requests.length > 0 && (requests[0]!.replayedRequest || mayContinue([...results.values()]))) {
 			requests.unshift(...(await sendTogether(slicedRun, requests.shift()!, results)));
 		}
 		const inOrder = slice.map(({ item, write }) => (write instanceof Error ? write : results.get(item)));
@@ -111,12 +111,12 @@ interface Answer {
  */
 async function sendTogether(slicedRun: SlicedRun, request: WriteRequest, results: Map<number, Result | Error>): Promise<WriteRequest[]> {
 	const { run, batches, output } = slicedRun;
-	const { writes, refusedIn } = request;
+	const { writes, replayedRequest } = request;
 	const [first] = writes as [ItemWrite];
 	const description = first.write.description ?? slicedRun.description;
-	const isBatch = writes.length > 1 || refusedIn !== undefined;
+	const isBatch = writes.length > 1 || replayedRequest !== undefined;
 	const isRefused = (item: number) => isCertainlyUnwritten(results.get(item));
-	let sent: SentBatch | undefined;
+	let sent: RememberedRequest | undefined;
 	let answer: Answer;
 	try {
 		sent = batches.begin(request);
@@ -128,11 +128,11 @@ async function sendTogether(slicedRun: SlicedRun, request: WriteRequest, results
 		const isUnwritten = sent?.isNew && isCertainlyUnwritten(error);
 		if (isUnwritten) sent?.forget();
 		if (isBatch && isUnwritten && isAnsweredWith(error, tooLarge)) {
-			return refusedIn ? [] : chunks(writes, Math.ceil(writes.length / 2)).map((half) => ({ writes: half }));
+			return replayedRequest ? [] : chunks(writes, Math.ceil(writes.length / 2)).map((half) => ({ writes: half }));
 		}
 		const failure = error instanceof NodeApiError ? batches.failureOf(error, writes.map(({ item }) => item)) : (error as Error);
 		for (const { item } of writes) results.set(item, failure);
-		refusedIn?.end(isRefused);
+		replayedRequest?.end(isRefused);
 		return [];
 	}
 	for (const [i, { item, write }] of writes.entries()) {
@@ -152,9 +152,9 @@ async function sendBatch(run: NodeRun, description: WriteDescription, writes: It
 		...(version !== undefined && batch.takesVersion && { version }),
 	}));
 	const keyParts = [...writes.map(({ item }) => item), ...(replays > 0 ? ['again', replays] : [])];
-	const areRepeatable = writes.every(({ write: { id } }) => id !== undefined);
+	const areHarmlessTwice = writes.every(({ write: { id } }) => id !== undefined);
 	const post: ApiRequest = { method: 'POST', path: collection + batch.path, body: { [batch.items]: bodies }, query };
-	const response = await sendUnderKey(run, batch, post, { keyParts, isAddition: creates === 'addition' }, areRepeatable);
+	const response = await sendUnderKey(run, batch, post, { keyParts, isAddition: creates === 'addition' }, areHarmlessTwice);
 	const results = batchAnswers(response, bodies, areNew).map((answer, i): Written | Error => {
 		if ('problem' in answer) return run.api.failure(answer.problem);
 		const record = recordInAnswer(run, description, writes[i]!.write.id, answer);
@@ -167,17 +167,17 @@ async function sendBatch(run: NodeRun, description: WriteDescription, writes: It
 const maxReplays = 20;
 
 /** The requests that repeat what the replayed answer refuses: those of earlier attempts, then all that is not overtaken. */
-function requestsToRepeat(batches: SentBatches, refusedIn: SentBatch, refused: ItemWrite[]): WriteRequest[] {
+function requestsToRepeat(batches: RememberedRequests, replayedRequest: RememberedRequest, refused: ItemWrite[]): WriteRequest[] {
 	// A first attempt's replayed answers are its own.
-	if (refusedIn.replays >= maxReplays || refusedIn.isNew) return [];
+	if (replayedRequest.replays >= maxReplays || replayedRequest.isNew) return [];
 	const requests = new Map<unknown, ItemWrite[]>();
-	for (const itemWrite of refused) getOrCreate(requests, batches.earlierWith(itemWrite, refusedIn.replays + 1), () => []).push(itemWrite);
+	for (const itemWrite of refused) getOrCreate(requests, batches.earlierWith(itemWrite, replayedRequest.replays + 1), () => []).push(itemWrite);
 	const itemCounts = occurrences(refused.flatMap(({ write }) => lockKeys(write)));
 	const others = (requests.get(undefined) ?? []).filter((itemWrite, _, unsent) =>
 		!batches.isOvertakenByOther(itemWrite, unsent)
 		&& (requests.size === 1 || lockKeys(itemWrite.write).every((record) => itemCounts.get(record) === 1)));
 	requests.delete(undefined);
-	return [...requests.values(), others].filter((writes) => writes.length > 0).map((writes) => ({ writes, refusedIn }));
+	return [...requests.values(), others].filter((writes) => writes.length > 0).map((writes) => ({ writes, replayedRequest }));
 }
 
 /** The whole record, or the fields of a simplified one, as the user chose. */

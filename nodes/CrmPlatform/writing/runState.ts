@@ -98,11 +98,11 @@ export interface ItemWrite {
 export interface WriteRequest {
 	writes: ItemWrite[];
 	/** The request whose answer the CRM has just replayed, if these writes are sent again because it refused them then. */
-	refusedIn?: SentBatch;
+	replayedRequest?: RememberedRequest;
 }
 
 /** What this attempt has sent in one request. */
-export interface SentBatch {
+export interface RememberedRequest {
 	/** How often the CRM has replayed its answer to these writes in this attempt. */
 	replays: number;
 	/** Whether no earlier attempt has sent it. */
@@ -170,7 +170,7 @@ function isOvertaken(lastOf: ReadonlyMap<string, number>, { item, write }: ItemW
 }
 
 /** What earlier attempts at a run have sent, and may have written; and what this one sends, for later ones. */
-export class SentBatches {
+export class RememberedRequests {
 	private readonly run: NodeRun;
 	private readonly state: RunState;
 	/** The batches of earlier attempts by item. Only additions are sent in several. */
@@ -232,10 +232,10 @@ export class SentBatches {
 	 * records may be written already; or if the first item was sent together with other items, unless all are additions that were
 	 * refused: those others may be found by their names now
 	 */
-	begin({ writes, refusedIn }: WriteRequest): SentBatch {
+	begin({ writes, replayedRequest }: WriteRequest): RememberedRequest {
 		const [first] = writes as [ItemWrite];
 		const items = writes.map(({ item }) => item);
-		const replays = refusedIn ? refusedIn.replays + 1 : 0;
+		const replays = replayedRequest ? replayedRequest.replays + 1 : 0;
 		const text = batchText(items, first.write.creates === 'addition', replays);
 		const earlier = this.earlierWith(first, replays);
 		if (earlier && !earlier.refused && writes.some((itemWrite) => this.isOvertakenByOther(itemWrite, writes))) throw new Error(overtaken);
@@ -248,7 +248,7 @@ export class SentBatches {
 			isNew: !earlier,
 			end(isRefused) {
 				refusedByBatch[text] = rangesOf(items.filter(isRefused));
-				refusedIn?.end(isRefused);
+				replayedRequest?.end(isRefused);
 			},
 			forget: () => void delete refusedByBatch[text],
 		};

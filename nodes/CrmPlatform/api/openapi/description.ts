@@ -1,4 +1,4 @@
-import { keptFor } from '../../base/maps';
+import { onceFor } from '../../base/maps';
 import { lazily, withoutMembers } from '../../base/ownMembers';
 import type { Field } from '../../fields/field';
 import type { Collection } from '../http/path';
@@ -31,7 +31,7 @@ export interface ResourceDescription {
  * @param path a parameter in braces may have any name
  * @returns undefined if the document does not describe the path
  */
-export const describeResource = keptFor(readResource);
+export const describeResource = onceFor(readResource);
 
 function readResource(document: OpenApiDocument, path: Collection): ResourceDescription | undefined {
 	const collection = collectionIn(document, path);
