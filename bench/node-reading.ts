@@ -51,6 +51,8 @@ const records = (count: number, { simplify = true }: Reading) =>
 async function memoryGrowth(sandbox: Server, reading: Reading, count: number): Promise<[Row, Row]> {
 	const run = (task: MemoryTask) => {
 		const args = ['--expose-gc', resolve('bench', 'memory.ts'), JSON.stringify(task)];
+		// The sandbox closes idle connections while this process waits, which could not see it.
+		sandbox.closeConnections();
 		const result = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as MemoryGrowth;
 		assertComplete(result.count, count);
 		return result;
