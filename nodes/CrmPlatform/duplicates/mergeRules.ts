@@ -64,9 +64,10 @@ const filled = (candidates: Candidate[]): Candidate[] => candidates.filter(({ va
 
 /** A text as it is, followed by those external IDs of records that it does not have, each once. */
 function withExternalIds(text: unknown, records: IdentifiedRecord[]): unknown {
-	const present = String(text ?? '').split(',').map((id) => id.trim());
+	const before = String(text ?? '');
+	const present = before.split(',').map((id) => id.trim());
 	// An ID may have commas itself.
-	const has = (id: string) => present.includes(id) || `, ${String(text)}, `.includes(`, ${id}, `);
+	const has = (id: string) => present.includes(id) || `, ${before}, `.includes(`, ${id}, `);
 	const ids = records.flatMap(({ [externalId.name]: id }) => (hasOnlyBlanks(id) || has(String(id)) ? [] : [String(id)]));
 	return ids.length === 0 ? text : [...(hasOnlyBlanks(text) ? [] : [text]), ...new Set(ids)].join(', ');
 }
