@@ -55,7 +55,10 @@ test.each<[kind: FieldKind, value: unknown, chosen: ValueDecision, leaves: Value
 test('an expression that returns undefined is distinguished from a blank', () => {
 	expect(decided('text', undefined, 'form')).toEqual(skip('undefined'));
 	expect(decided('text', undefined, 'model')).toEqual(skip('blank'));
-	for (const value of [[undefined], [undefined, { a: undefined }]]) expect(decided('list', value, 'form')).toEqual(skip('undefined'));
+	for (const kind of ['list', 'json'] as const) {
+		expect(decided(kind, [undefined, { a: undefined }], 'form')).toEqual(skip('undefined'));
+		expect(decided(kind, [undefined], 'cellThatClears')).toEqual(skip('blank'));
+	}
 });
 
 test.each(['form', 'cellThatClears'] as const)('a new record has nothing to clear: null from a %s is not sent', (givenBy) => {

@@ -92,6 +92,7 @@ export function decideValue({ field, value, givenBy }: EvaluatedValue, whenClear
 				const decision = decideValue({ field, value, givenBy: 'cellThatLeaves' }, whenCleared);
 				return decision.do === 'skip' ? clear : decision;
 			}
+			if (lacksValue(field, value)) return blank;
 			if (field.name === allCustomFields && isBlank(value)) throw clearsAllCustom();
 			return isBlankFor(field, value) ? clear : { do: 'write', value };
 		case 'model':
@@ -99,7 +100,7 @@ export function decideValue({ field, value, givenBy }: EvaluatedValue, whenClear
 			if (field.name === allCustomFields && whenCleared === 'clear') throw clearsAllCustom();
 			return clear;
 		case 'form':
-			if (hasOnlyUndefined(value)) return { do: 'skip', reason: 'undefined' };
+			if (lacksValue(field, value)) return { do: 'skip', reason: 'undefined' };
 			// A text such as `[]` or ` , ` is a list without values: unlike an empty list, it clears nothing.
 			if (typeof value === 'string' && !isBlank(value) && isBlankFor(field, value)) return blank;
 			// Where nothing is cleared, an empty list of a field that takes lists or JSON says nothing.
@@ -107,6 +108,10 @@ export function decideValue({ field, value, givenBy }: EvaluatedValue, whenClear
 			return clearsField(value) ? clear : { do: 'write', value };
 	}
 }
+
+/** Whether an expression has returned nothing, or a list of nothing for a field that may have lists: a mistyped path clears no list. */
+export const lacksValue = (field: Field, value: unknown): boolean =>
+	value === undefined || (Array.isArray(value) && hasOnlyUndefined(value) && (valueShape(field) === 'list' || mayBeObjects(field)));
 
 /** Whether a value clears its field. An empty list clears a list, and is written. */
 const clearsField = (value: unknown): boolean => isBlank(value) && !Array.isArray(value);

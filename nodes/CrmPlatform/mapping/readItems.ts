@@ -7,11 +7,11 @@ import { getOrCreate } from '../base/maps';
 import { exactnessProblem } from '../base/numbers';
 import { orThrow, resultsOrErrors } from '../base/results';
 import { isDigits } from '../fields/conversions';
-import type { EvaluatedValue, GivenBy, WhenCleared } from '../fields/convertValue';
+import { lacksValue, type EvaluatedValue, type GivenBy, type WhenCleared } from '../fields/convertValue';
 import { allCustomFields, customKeyOf, type Field, FieldError, fieldNamed, unknownCollection } from '../fields/field';
 import { asId, namesRecord, textOfName } from '../lookUp/names';
 import type { NodeRun } from '../model';
-import { hasOnlyUndefined, isBlank } from '../values/blank';
+import { isBlank } from '../values/blank';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
 import { withCustomFields, type AcceptedFields } from './fieldNames';
@@ -125,7 +125,7 @@ function linkedValues(records: Array<StoredLinkedRecord & { link: Link }>, resul
 		const id = mayBeName && isLink(field) ? result : asId(field, result);
 		const ids = idsOfLink(id);
 		if (ids.length === 0 && isFilledByModel(value)) continue;
-		if (hasOnlyUndefined(result)) unsent.push({ reason: 'noValue', name: field.label });
+		if (lacksValue(field, result)) unsent.push({ reason: 'noValue', name: field.label });
 		else values.set(field, isOneOfMany ? [...idsOfLink(values.get(field)), ...ids.map(valueFor)] : id);
 	}
 	return { values: [...values].map(([field, value]) => ({ field, value, givenBy: 'form', newNamesOf: newNames.get(field) })), unsent };

@@ -41,9 +41,10 @@ export function withoutBlanks(value: unknown, blankMembers: 'null' | 'drop', dep
 }
 
 /** Whether a value is undefined, or an object or a list of nothing else: it clears nothing. */
-export function hasOnlyUndefined(value: unknown): boolean {
+export function hasOnlyUndefined(value: unknown, depth = 0): boolean {
+	if (depth > maxLevels) return false;
 	const members = isPlainObject(value) || Array.isArray(value) ? Object.values(value) : [];
-	return value === undefined || (members.length > 0 && members.every(hasOnlyUndefined));
+	return value === undefined || (members.length > 0 && members.every((member) => hasOnlyUndefined(member, depth + 1)));
 }
 
 /** @param original before its blanks were removed: an object that was empty before is a value */
