@@ -51,7 +51,7 @@ const records = (count: number, { simplify = true }: Reading) =>
 async function memoryGrowth(sandbox: Server, reading: Reading, count: number): Promise<[Row, Row]> {
 	const run = (task: MemoryTask) => {
 		const args = ['--expose-gc', resolve('bench', 'memory.ts'), JSON.stringify(task)];
-		// The sandbox closes idle connections while this process waits, which could not see it.
+		// The sandbox may close idle connections while this process is blocked and cannot notice.
 		sandbox.closeConnections();
 		const result = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as MemoryGrowth;
 		assertComplete(result.count, count);

@@ -59,7 +59,7 @@ function memory(server: Server, source: SyncedPerson[]): Row {
 	const memoryGrowth = (which: SyncTask['which']): number => {
 		const task: SyncTask = { url: server.url, which, source: changed(source) };
 		const args = ['--expose-gc', resolve('bench', 'sync-process.ts')];
-		// The sandbox closes idle connections while this process waits, which could not see it.
+		// The sandbox may close idle connections while this process is blocked and cannot notice.
 		server.closeConnections();
 		return Number(execFileSync(process.execPath, args, { input: JSON.stringify(task), encoding: 'utf8' }));
 	};

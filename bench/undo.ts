@@ -77,7 +77,7 @@ async function memory(near: Server, before: FormerValues[]): Promise<Row> {
 	const memoryGrowth = async (which: 'ours' | 'bare'): Promise<number> => {
 		const task: UndoTask = { url: near.url, which, before, ...(await wrongImport(near, before)) };
 		const args = ['--expose-gc', `--max-old-space-size=${heapLimit}`, resolve('bench', 'undo-process.ts')];
-		// The sandbox closes idle connections while this process waits, which could not see it.
+		// The sandbox may close idle connections while this process is blocked and cannot notice.
 		near.closeConnections();
 		const megabytes = Number(execFileSync(process.execPath, args, { input: JSON.stringify(task), encoding: 'utf8' }));
 		await expectUndone(near, before);

@@ -71,7 +71,8 @@ function listFrom(field: Field, value: unknown, notations: Notations): unknown {
 /** Cells such as `"VIP","Blog"` have quotes of their own, which may contain the separator. */
 function splitList(value: string, separator: string): string[] {
 	const end = separator.replace('|', '\\|');
-	const parts = value.matchAll(new RegExp(`([^\\S\\n]*"[^"]*"[^\\S\\n]*|[^]*?)(?:${end}|$)`, 'g'));
+	const blanks = `(?:(?!${end})\\s)*`;
+	const parts = value.matchAll(new RegExp(`(${blanks}"[^"]*"${blanks}|[^]*?)(?:${end}|$)`, 'g'));
 	return [...parts].map(([, text = '']) => text.trim().replace(/^"(.*)"$/s, '$1').trim()).filter((text) => text !== '');
 }
 
