@@ -40,6 +40,12 @@ test('a stage is found by its name, within the pipeline of the same item', async
 	expect(other?.stage_id).toBe(stages.get('Sales: Won'));
 });
 
+test('a link of digits is an ID, even if a record has them as its name', async () => {
+	await sandbox.create('companies', { name: '100123' });
+	const [contact] = await createRecords([{ last_name: 'Ek', company_id: '100123' }], 'contact');
+	expect(contact?.error).toBeDefined();
+});
+
 describe('moving a deal takes the stage', () => {
 	const moved = async (stage: string, pipeline?: string) => {
 		const [deal] = await createRecords([{ title: 'A' }]);
