@@ -111,7 +111,7 @@ export function decideValue({ field, value, givenBy }: EvaluatedValue, whenClear
 
 /** Whether an expression has returned nothing, or a list of nothing for a field that may have lists: a mistyped path clears no list. */
 export const lacksValue = (field: Field, value: unknown): boolean =>
-	value === undefined || (Array.isArray(value) && hasOnlyUndefined(value) && (valueShape(field) === 'list' || mayBeObjects(field)));
+	value === undefined || (Array.isArray(value) && hasOnlyUndefined(value) && valueShape(field) !== 'single');
 
 /** Whether a value clears its field. An empty list clears a list, and is written. */
 const clearsField = (value: unknown): boolean => isBlank(value) && !Array.isArray(value);

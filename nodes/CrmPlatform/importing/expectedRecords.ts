@@ -116,7 +116,9 @@ const shared = -1;
 const linkDigest = (value: unknown): number =>
 	keyDigest(JSON.stringify(Array.isArray(value) ? [...new Set(value.map(String))].sort() : (value ?? null)));
 
-const nameDigest = (name: string): number =>
-	keyDigest(`name ${mayBeAddress(foldedText(name)) ? foldedText(name) : normalizedName(name)}`);
+function nameDigest(name: string): number {
+	const folded = foldedText(name);
+	return keyDigest(`name ${mayBeAddress(folded) ? folded : normalizedName(name)}`);
+}
 
 const recordDigest = (field: string, value: unknown): number => keyDigest(`${field} ${String(value).toLowerCase()}`);

@@ -6,9 +6,9 @@ import { linkName } from '../api/openapi/listing';
 import { possibleIdsIn } from '../base/json';
 import { getOrCreate, reachable } from '../base/maps';
 import { type Field, unknownCollection } from '../fields/field';
-import { isNumeric, elementKind } from '../fields/fieldKinds';
 import type { EventMeaning } from '../log/crmEvent';
 import { fieldEntries, nameInEvents } from '../log/eventFields';
+import { hasNumbers } from '../lookUp/names';
 import { type LoggedEvent, recordKey } from './recordHistories';
 import type { RecordUndo } from './recordUndo';
 import type { UndoChoices } from './undoForm';
@@ -104,8 +104,7 @@ async function readTargets(api: Connection, { collection, template }: EventMeani
 function targetsOf(field: Field): Collection[] {
 	const { name, collection, linksTo } = field;
 	if (collection !== undefined || linksTo) return [linkTarget(field) ?? [], linksTo ?? []].flat();
-	const kind = elementKind(field);
-	return kind !== undefined && isNumeric({ kind }) && !linkName.test(name) ? [] : [unknownCollection];
+	return hasNumbers(field) && !linkName.test(name) ? [] : [unknownCollection];
 }
 
 /** Whether a field gets its previous value: the undo writes it, or the service derives it from a written field. */
