@@ -21,7 +21,7 @@ import { hasWriteOncePer, sendAlone, sendUnderKey, writeOncePer, recordInAnswer,
 /** What all slices of a run share. */
 interface SlicedRun extends Pick<Writes, 'description' | 'output'> {
 	run: NodeRun;
-	batches: RememberedRequests;
+	remembered: RememberedRequests;
 	/** The writes that no slice has taken yet: those of many items need much memory. */
 	untaken: Map<number, Write | Error>;
 	turns: Turns;
@@ -43,10 +43,10 @@ export function inSlices(run: NodeRun, { writes, description, output }: Writes, 
 	const chosen = parseWholeNumber('Batch Size', run.n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 });
 	const requested = isOncePer ? 1 : chosen || Infinity;
 	const { batch } = description;
-	const batches = new RememberedRequests(run, writes);
-	const size = batches.sliceSize(batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
-	const untaken = new Map(writes.map((write, item) => [item, batches.writeOrError(item, write)] as const));
-	const slicedRun: SlicedRun = { run, batches, description, output, untaken, turns: new Turns(), usesBatches: size > 1 };
+	const remembered = new RememberedRequests(run, writes);
+	const size = remembered.sliceSize(batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
+	const untaken = new Map(writes.map((write, item) => [item, remembered.writeOrError(item, write)] as const));
+	const slicedRun: SlicedRun = { run, remembered, description, output, untaken, turns: new Turns(), usesBatches: size > 1 };
 	return {
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
@@ -83,10 +83,10 @@ async function sendSlice(slicedRun: SlicedRun, items: number[], mayContinue: May
  * sent together stay together, even if more items are readable now: under another key, they would be written again. They
  * come first, as new items are later ones of their records.
  */
-function requestsIn({ description, usesBatches, batches }: SlicedRun, slice: Array<{ item: number; write: Write | Error }>): WriteRequest[] {
+function requestsIn({ description, usesBatches, remembered }: SlicedRun, slice: Array<{ item: number; write: Write | Error }>): WriteRequest[] {
 	const requests = new Map<string, ItemWrite[]>();
 	const writable = slice.flatMap(({ item, write }) =>
-		(write instanceof Error ? [] : [{ item, write, place: batches.earlierWith({ item, write })?.place ?? Number.MAX_SAFE_INTEGER }]));
+		(write instanceof Error ? [] : [{ item, write, place: remembered.earlierWith({ item, write })?.place ?? Number.MAX_SAFE_INTEGER }]));
 	for (const { item, write, place } of writable.sort((a, b) => a.place - b.place)) {
 		const { collection, query, creates, description: { method, batch } = description } = write;
 		const request = usesBatches && batch ? JSON.stringify([collection, method, query, creates, place]) : String(item);
@@ -110,7 +110,7 @@ interface Answer {
  * replayed answer, under a further key, as the cause may be gone
  */
 async function sendTogether(slicedRun: SlicedRun, request: WriteRequest, results: Map<number, Result | Error>): Promise<WriteRequest[]> {
-	const { run, batches, output } = slicedRun;
+	const { run, remembered, output } = slicedRun;
 	const { writes, replayedRequest } = request;
 	const [first] = writes as [ItemWrite];
 	const description = first.write.description ?? slicedRun.description;
@@ -119,7 +119,7 @@ async function sendTogether(slicedRun: SlicedRun, request: WriteRequest, results
 	let sent: RememberedRequest | undefined;
 	let answer: Answer;
 	try {
-		sent = batches.begin(request);
+		sent = remembered.begin(request);
 		answer = isBatch
 			? await sendBatch(run, description, writes, sent.replays)
 			: { results: [await sendAlone(run, description, first.write, [first.item])] };
@@ -130,7 +130,7 @@ async function sendTogether(slicedRun: SlicedRun, request: WriteRequest, results
 		if (isBatch && isUnwritten && isAnsweredWith(error, tooLarge)) {
 			return replayedRequest ? [] : chunks(writes, Math.ceil(writes.length / 2)).map((half) => ({ writes: half }));
 		}
-		const failure = error instanceof NodeApiError ? batches.failureOf(error, writes.map(({ item }) => item)) : (error as Error);
+		const failure = error instanceof NodeApiError ? remembered.failureOf(error, writes.map(({ item }) => item)) : (error as Error);
 		for (const { item } of writes) results.set(item, failure);
 		replayedRequest?.end(isRefused);
 		return [];
@@ -139,7 +139,7 @@ async function sendTogether(slicedRun: SlicedRun, request: WriteRequest, results
 		results.set(item, resultOrError(() => outputOfWrite(output, orThrow(answer.results[i]!), write)));
 	}
 	sent.end(isRefused);
-	return answer.isReplayed ? requestsToRepeat(batches, sent, writes.filter(({ item }) => isRefused(item))) : [];
+	return answer.isReplayed ? requestsToRepeat(remembered, sent, writes.filter(({ item }) => isRefused(item))) : [];
 }
 
 async function sendBatch(run: NodeRun, description: WriteDescription, writes: ItemWrite[], replays: number): Promise<Answer> {
@@ -152,9 +152,9 @@ async function sendBatch(run: NodeRun, description: WriteDescription, writes: It
 		...(version !== undefined && batch.takesVersion && { version }),
 	}));
 	const keyParts = [...writes.map(({ item }) => item), ...(replays > 0 ? ['again', replays] : [])];
-	const areHarmlessTwice = writes.every(({ write: { id } }) => id !== undefined);
+	const areRepeatable = writes.every(({ write: { id } }) => id !== undefined);
 	const post: ApiRequest = { method: 'POST', path: collection + batch.path, body: { [batch.items]: bodies }, query };
-	const response = await sendUnderKey(run, batch, post, { keyParts, isAddition: creates === 'addition' }, areHarmlessTwice);
+	const response = await sendUnderKey(run, batch, post, { keyParts, isAddition: creates === 'addition' }, areRepeatable);
 	const results = batchAnswers(response, bodies, areNew).map((answer, i): Written | Error => {
 		if ('problem' in answer) return run.api.failure(answer.problem);
 		const record = recordInAnswer(run, description, writes[i]!.write.id, answer);
@@ -167,14 +167,14 @@ async function sendBatch(run: NodeRun, description: WriteDescription, writes: It
 const maxReplays = 20;
 
 /** The requests that repeat what the replayed answer refuses: those of earlier attempts, then all that is not overtaken. */
-function requestsToRepeat(batches: RememberedRequests, replayedRequest: RememberedRequest, refused: ItemWrite[]): WriteRequest[] {
+function requestsToRepeat(remembered: RememberedRequests, replayedRequest: RememberedRequest, refused: ItemWrite[]): WriteRequest[] {
 	// A first attempt's replayed answers are its own.
 	if (replayedRequest.replays >= maxReplays || replayedRequest.isNew) return [];
 	const requests = new Map<unknown, ItemWrite[]>();
-	for (const itemWrite of refused) getOrCreate(requests, batches.earlierWith(itemWrite, replayedRequest.replays + 1), () => []).push(itemWrite);
+	for (const itemWrite of refused) getOrCreate(requests, remembered.earlierWith(itemWrite, replayedRequest.replays + 1), () => []).push(itemWrite);
 	const itemCounts = occurrences(refused.flatMap(({ write }) => lockKeys(write)));
 	const others = (requests.get(undefined) ?? []).filter((itemWrite, _, unsent) =>
-		!batches.isOvertakenByOther(itemWrite, unsent)
+		!remembered.isOvertakenByOther(itemWrite, unsent)
 		&& (requests.size === 1 || lockKeys(itemWrite.write).every((record) => itemCounts.get(record) === 1)));
 	requests.delete(undefined);
 	return [...requests.values(), others].filter((writes) => writes.length > 0).map((writes) => ({ writes, replayedRequest }));

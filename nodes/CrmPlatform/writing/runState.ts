@@ -19,7 +19,7 @@ interface RunState {
 	nameDigests?: string;
 	/** Which description the writes that were sent follow; undefined if none was sent. */
 	sentAs?: 'described' | 'packaged';
-	/** The certainly refused items of each batch sent (`batchText`), as ranges; `unanswered` for one without an answer. */
+	/** The certainly refused items of each request sent (`requestText`), as ranges; `unanswered` for one without an answer. */
 	refusedByBatch?: Record<string, string>;
 }
 
@@ -114,9 +114,9 @@ export interface RememberedRequest {
 }
 
 /** Items that an earlier attempt has sent in one request. */
-interface EarlierBatch {
+interface EarlierRequest {
 	text: string;
-	/** Its place in the order in which batches were sent. */
+	/** Its place in the order in which requests were sent. */
 	place: number;
 	items: number[];
 	isAddition: boolean;
@@ -126,13 +126,13 @@ interface EarlierBatch {
 }
 
 /**
- * A batch as text: `=0-99`, `=100-102,104`; of additions: `+0-99`; with what `=0-99` saw refused: `=3,17~1`. It begins with no
- * digit, as JavaScript puts numbers before other names, and batches keep the order in which they were remembered.
+ * A request as text: `=0-99`, `=100-102,104`; of additions: `+0-99`; with what `=0-99` saw refused: `=3,17~1`. It begins with no
+ * digit, as JavaScript puts numbers before other names, and requests keep the order in which they were remembered.
  */
-const batchText = (items: number[], isAddition: boolean, replays: number): string =>
+const requestText = (items: number[], isAddition: boolean, replays: number): string =>
 	(isAddition ? '+' : '=') + rangesOf(items) + (replays > 0 ? `~${replays}` : '');
 
-function earlierBatch([text, refused]: [text: string, refused: string], place: number): EarlierBatch {
+function earlierRequest([text, refused]: [text: string, refused: string], place: number): EarlierRequest {
 	const [ranges = '', replays = 0] = text.slice(1).split('~');
 	const refusedItems = refused === unanswered ? undefined : new Set(itemsIn(refused));
 	return { text, place, items: itemsIn(ranges), isAddition: text.startsWith('+'), replays: Number(replays), refused: refusedItems };
@@ -173,8 +173,8 @@ function isOvertaken(lastOf: ReadonlyMap<string, number>, { item, write }: ItemW
 export class RememberedRequests {
 	private readonly run: NodeRun;
 	private readonly state: RunState;
-	/** The batches of earlier attempts by item. Only additions are sent in several. */
-	private readonly earlier = new Map<number, EarlierBatch[]>();
+	/** The requests of earlier attempts by item. Only additions are sent in several. */
+	private readonly earlier = new Map<number, EarlierRequest[]>();
 	private readonly possiblyWritten = new Set<number>();
 	/** By record, the last item sent, and the last one that may be written; that of any record under `unreadable`. */
 	private readonly lastSent: ReadonlyMap<string, number>;
@@ -183,10 +183,10 @@ export class RememberedRequests {
 	constructor(run: NodeRun, writes: Array<Write | Error>) {
 		this.run = run;
 		this.state = writesOf(run);
-		for (const batch of Object.entries(this.state.refusedByBatch ?? {}).map(earlierBatch)) {
-			for (const item of batch.items) {
-				getOrCreate(this.earlier, item, () => []).push(batch);
-				if (!batch.refused?.has(item)) this.possiblyWritten.add(item);
+		for (const request of Object.entries(this.state.refusedByBatch ?? {}).map(earlierRequest)) {
+			for (const item of request.items) {
+				getOrCreate(this.earlier, item, () => []).push(request);
+				if (!request.refused?.has(item)) this.possiblyWritten.add(item);
 			}
 		}
 		this.lastSent = lastItems(this.earlier.keys(), writes);
@@ -199,9 +199,9 @@ export class RememberedRequests {
 		return (this.state.size ??= size);
 	}
 
-	/** The batch in which an earlier attempt has sent an item, or has sent it again after that many replayed answers. */
-	earlierWith({ item, write: { creates } }: ItemWrite, replays = 0): EarlierBatch | undefined {
-		return this.earlier.get(item)?.findLast((batch) => batch.isAddition === (creates === 'addition') && batch.replays === replays);
+	/** The request in which an earlier attempt has sent an item, or has sent it again after that many replayed answers. */
+	earlierWith({ item, write: { creates } }: ItemWrite, replays = 0): EarlierRequest | undefined {
+		return this.earlier.get(item)?.findLast((request) => request.isAddition === (creates === 'addition') && request.replays === replays);
 	}
 
 	/** The write of an item; its error if it cannot be read, or must not be sent, as a later item of its record was sent. */
@@ -236,7 +236,7 @@ export class RememberedRequests {
 		const [first] = writes as [ItemWrite];
 		const items = writes.map(({ item }) => item);
 		const replays = replayedRequest ? replayedRequest.replays + 1 : 0;
-		const text = batchText(items, first.write.creates === 'addition', replays);
+		const text = requestText(items, first.write.creates === 'addition', replays);
 		const earlier = this.earlierWith(first, replays);
 		if (earlier && !earlier.refused && writes.some((itemWrite) => this.isOvertakenByOther(itemWrite, writes))) throw new Error(overtaken);
 		const mayDivide = earlier?.isAddition && items.every((item) => earlier.refused?.has(item));

@@ -13,7 +13,7 @@ import { idText, isObject } from '../base/json';
 import { checkExact, isDecimal, withExactNumbers } from '../base/numbers';
 import { orThrow } from '../base/results';
 import { allCustomFields, type Field } from '../fields/field';
-import { isNumeric, mayBeObjects, elementKind } from '../fields/fieldKinds';
+import { elementKind, isNumeric, mayBeObjects } from '../fields/fieldKinds';
 import { RecordComparison } from '../fields/recordComparison';
 import { storedParameter } from '../mapping/locator';
 import type { NodeRun, Write } from '../model';
@@ -152,7 +152,7 @@ export const forSeveral = (created: 'record' | 'recordAgain' | 'field' | 'stage'
  * Sends a request that writes, under an idempotency key if the service declares a header for it.
  *
  * @param write with Write Once Per, that of one item
- * @param isHarmlessTwice whether a second write has no further effect
+ * @param isRepeatable whether a second write has no further effect
  * @returns the response, whatever its body
  * @throws NodeApiError if the service refuses the write; Error in the user's words if it does not support Write Once Per
  */
@@ -161,7 +161,7 @@ export async function sendUnderKey(
 	{ idempotencyHeader: header, idempotencyKey: format }: IdempotencyHeader,
 	request: ApiRequest,
 	write: WriteInRun,
-	isHarmlessTwice = request.isRepeatable ?? isIdempotent(request),
+	isRepeatable = request.isRepeatable ?? isIdempotent(request),
 ): Promise<ApiResponse> {
 	const { api, identity } = run;
 	const isKeyed = takesKeys(run, header);
@@ -178,7 +178,7 @@ export async function sendUnderKey(
 		? valueKey(identity, [typeof first === 'number' ? writeOncePer(run, first) : first, ...others].join('/'), format)
 		: idempotencyKey({ ...identity, ...write }, format);
 	rememberWrite(run);
-	if (!isHarmlessTwice) warnOfRetries(run, isKeyed, isOncePer);
+	if (!isRepeatable) warnOfRetries(run, isKeyed, isOncePer);
 	return await api.send({ ...request, ...(header !== undefined && { idempotency: { header, key } }) });
 }
 
