@@ -30,7 +30,7 @@ test.each<[string, Field, Notations, unknown, unknown]>([
 	['words', of('boolean'), { booleans: 'words' }, 'FALSCH', false],
 	['marks', of('boolean'), { booleans: 'mark' }, 'X', true],
 	['lists with semicolons', { ...of('list'), items: 'text' }, { separator: ';' }, 'Ovens, big; Mixers', ['Ovens, big', 'Mixers']],
-	['lists with quotes around it', { ...of('list'), items: 'text' }, { separator: ';' }, '"Bau; x"\n; 5" ;\t"VIP"', ['Bau; x', '5"', 'VIP']],
+	['a separator within quotes', { ...of('list'), items: 'text' }, { separator: ';' }, '"Bau; x"\n; 5" ;\t"VIP"', ['Bau; x', '5"', 'VIP']],
 	['lists with three colons', { ...of('list'), items: 'text' }, { separator: ':::' }, 'a ::: b: c:::"d ::: e"', ['a', 'b: c', 'd ::: e']],
 	['lists on lines', { ...of('list'), items: 'text' }, { separator: '\n' }, '"a\r\nb"\r\n\n\t"c"\nd', ['a\r\nb', 'c', 'd']],
 	['lists with quotes', { ...of('list'), items: 'text' }, { separator: ',' }, '"VIP","Blog"', ['VIP', 'Blog']],

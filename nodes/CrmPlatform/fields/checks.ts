@@ -3,7 +3,7 @@ import { ownMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { oneOf } from './conversions';
 import { type Field, matchesPattern } from './field';
-import { fieldKinds, elementKind, valueShape } from './fieldKinds';
+import { elementKind, fieldKinds, valueShape } from './fieldKinds';
 
 /**
  * Why the service would refuse a value, as far as its description says.

@@ -6,7 +6,7 @@ import { isBlank, hasOnlyBlanks, listIn } from '../values/blank';
 import { trimmed, unaccentedText } from '../values/foldedText';
 import { booleanIn } from '../values/parsers';
 import { fieldNamed, idField, type Field } from './field';
-import { fieldKinds, isBooleanField, elementKind, valueShape } from './fieldKinds';
+import { elementKind, fieldKinds, isBooleanField, valueShape } from './fieldKinds';
 import { allValuesIn, canonicalForm, valueIn, type ComparedField } from './keys';
 
 /** The comparisons in brackets after the name of a filter: `created_at[gte]`. */

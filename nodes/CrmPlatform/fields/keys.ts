@@ -5,7 +5,7 @@ import { memberAtPath, ownMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { trimmed } from '../values/foldedText';
 import type { Field } from './field';
-import { fieldKinds, elementKind } from './fieldKinds';
+import { elementKind, fieldKinds } from './fieldKinds';
 
 /** The properties of a field that decide whether two of its values are the same for the service. */
 export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'items' | 'lowerCase' | 'isUrl' | 'collection'>;

@@ -4,7 +4,7 @@ import { isLink } from '../api/openapi/linkFields';
 import { onceFor } from '../base/maps';
 import { isDigits } from '../fields/conversions';
 import { type Field, matchesPattern } from '../fields/field';
-import { isNumeric, elementKind } from '../fields/fieldKinds';
+import { elementKind, isNumeric } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
 import { foldedText, visibleText } from '../values/foldedText';
 
