@@ -91,7 +91,7 @@ test('an ID that records of two types have is a link only to the type of the fie
 		return { event: { data: { object } }, meaning, key: recordKey({ collection, id }), id } as unknown as LoggedEvent;
 	};
 	const number = fieldNamed('size', { kind: 'number' });
-	const fields = [number, fieldNamed('company', { collection: '/companies' }), fieldNamed('teams', { kind: 'json', members: [number] })];
+	const fields = [number, fieldNamed('company', { target: '/companies' }), fieldNamed('teams', { kind: 'json', members: [number] })];
 	const links = new UndoLinks({ describe: async () => ({ fields }) } as never, { takesPrecedence: false });
 	for (const collection of ['/companies', '/contacts']) await links.add(logged(collection, '12', {}), true);
 	const linkedWith = async (object: IDataObject) => {

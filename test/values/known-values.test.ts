@@ -47,7 +47,7 @@ describe('a column of a spreadsheet', () => {
 	const contact = [
 		fieldNamed('first_name', { label: 'First Name' }),
 		fieldNamed('email', { label: 'Email' }),
-		fieldNamed('company_id', { label: 'Company', collection: '/companies' }),
+		fieldNamed('company_id', { label: 'Company', target: '/companies' }),
 		fieldNamed('address.city', { label: 'Address: City' }),
 		fieldNamed('custom_fields.vip', { label: 'Very Important' }),
 		fieldNamed('custom_fields.first', { label: 'Twin' }),
@@ -97,10 +97,10 @@ describe('a column of a spreadsheet', () => {
 	});
 });
 
-const stageOf = (kind: FieldKind) => fieldNamed('stage_id', { collection: '/pipelines', part: 'stages', kind });
+const stageOf = (kind: FieldKind) => fieldNamed('stage_id', { target: '/pipelines', part: 'stages', kind });
 
 test.each(['text', 'number'] as const)('a part (%s) is looked for in the record that the item names, not in a custom field', (kind) => {
-	const [pipeline, former] = ['pipeline_id', 'custom_fields.former'].map((name) => fieldNamed(name, { collection: '/pipelines' }));
+	const [pipeline, former] = ['pipeline_id', 'custom_fields.former'].map((name) => fieldNamed(name, { target: '/pipelines' }));
 	const [field, converted] = [stageOf(kind), 'New'];
 	const values = [{ field: pipeline!, converted: 'p2' }, { field, converted }, { field: former!, converted: undefined }];
 	const parts = ['p1', 'p2'].map((ownerId, id) => ({ ownerId, ownerName: '', id, name: 'New', isUnique: true }));
@@ -124,7 +124,7 @@ test('a text that says that it is the ID of a part adds no part of this name', a
 });
 
 test('an ID of the CRM is looked up although it is one of the other system, too', async () => {
-	const company = fieldNamed('company_id', { collection: '/companies' });
+	const company = fieldNamed('company_id', { target: '/companies' });
 	const filters = [fieldNamed('external_id'), fieldNamed('ids', { kind: 'list' })];
 	const found = [{ id: 'c1', external_id: 'hubspot:9' }];
 	const send = async ({ query }: { query: object }) =>

@@ -10,8 +10,8 @@ const [text, number, instant, list, json, link, numericLink] = [
 	fieldNamed('due_at', { kind: 'dateTime' }),
 	fieldNamed('tag_ids', { kind: 'list' }),
 	fieldNamed('location', { kind: 'json' }),
-	fieldNamed('owner_id', { collection: '/users' }),
-	fieldNamed('owner_id', { collection: '/users', kind: 'number' }),
+	fieldNamed('owner_id', { target: '/users' }),
+	fieldNamed('owner_id', { target: '/users', kind: 'number' }),
 ];
 
 test.each([

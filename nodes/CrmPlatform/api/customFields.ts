@@ -96,7 +96,7 @@ const propertiesOfTypes: Record<string, Partial<Field>> = {
 	email: { lowerCase: [''], format: 'email' },
 	phone: { pattern: e164 },
 	url: { isUrl: true, format: 'uri' },
-	user: { collection: '/users' },
+	user: { target: '/users' },
 };
 
 export function customFieldOf({ key, type, options, reference_resource: linked, ...definition }: Definition): Field {
@@ -109,7 +109,7 @@ export function customFieldOf({ key, type, options, reference_resource: linked, 
 		required: definition.required ?? false,
 		unique: definition.unique ?? false,
 		customType: type,
-		...(linked && { collection: `/${linked}` }),
+		...(linked && { target: `/${linked}` }),
 		...ownMember(propertiesOfTypes, type),
 		...(options?.length && { choices: options.map(({ value, label }) => ({ label: label ?? value, value })) }),
 	};

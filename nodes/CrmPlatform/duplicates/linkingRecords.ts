@@ -36,7 +36,7 @@ export interface LinkingCollection {
  */
 export async function linkingCollections(api: Connection, types: Resource[], target: Collection): Promise<LinkingCollection[]> {
 	const found: LinkingCollection[] = [];
-	const linksTo = (field: Field) => isRecordLink(field) && (field.collection === target || field.linksTo?.includes(target));
+	const linksTo = (field: Field) => isRecordLink(field) && (field.target === target || field.linksTo?.includes(target));
 	const hasLinks = (field: Field) => linksTo(field) || field.linksWithin?.includes(target);
 	for (const resource of types) {
 		const { list, create, update, fields: described = [] } = (await api.describe(resource.path)) ?? {};

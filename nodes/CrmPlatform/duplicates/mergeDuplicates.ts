@@ -67,7 +67,7 @@ function intendedMerge(type: MergedType, group: DuplicateGroup): GroupMerge {
 /** Stops merges that would put a record above itself. Other links may form circles. */
 async function withCirclesStopped({ recordList, fields }: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
 	let merges = planned;
-	for (const parent of fields.filter(({ name, collection: linked }) => linked === recordList.path && name.startsWith('parent'))) {
+	for (const parent of fields.filter(({ name, target }) => target === recordList.path && name.startsWith('parent'))) {
 		/** The record above each one, once all records of a group are one; none is ''. */
 		const above = new Map([['', '']]);
 		for (const { ids, values } of merges) for (const id of ids) above.set(id, idText(valueIn(values, parent)) ?? '');

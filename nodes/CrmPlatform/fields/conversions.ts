@@ -54,7 +54,7 @@ export const isDigits = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text)
 
 /** For the id of another record, the value may be its name, which is looked up later. */
 export function toNumber(field: Field, value: unknown): unknown {
-	if (field.collection !== undefined && typeof value === 'string' && !isDigits(value)) return value;
+	if (field.target !== undefined && typeof value === 'string' && !isDigits(value)) return value;
 	const number = typeof value === 'string' ? exactNumber(trimmed(value)) : value;
 	const { minimum = -Infinity, maximum = Infinity } = field;
 	if (typeof number === 'number' && Number.isFinite(number)) {

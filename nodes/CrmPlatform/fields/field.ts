@@ -34,7 +34,7 @@ export interface Field {
 	kind: FieldKind;
 	required: boolean;
 	/** For links: the collection of the linked records; `unknownCollection` if any record may be linked. */
-	collection?: Collection;
+	target?: Collection;
 	/** For links to parts of records: the member that lists the parts, such as `stages`. */
 	part?: string;
 	/** For links such as `{ resource: 'contacts', id }`, and filters by them (`contacts:con_…`): the collections of the records. */
@@ -104,8 +104,8 @@ export function fieldNamed(name: string, more: Partial<Field> = {}): Field {
 }
 
 /** Whether the form requires a value: a linked record may be picked beside the form instead. */
-export const isRequiredInForm = ({ required, collection, linksTo }: Field): boolean =>
-	required && collection === undefined && !linksTo;
+export const isRequiredInForm = ({ required, target, linksTo }: Field): boolean =>
+	required && target === undefined && !linksTo;
 
 /** `created_at` → `Created At`, for documents without titles. */
 export function labelFor(name: string): string {

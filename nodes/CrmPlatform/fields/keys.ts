@@ -8,7 +8,7 @@ import type { Field } from './field';
 import { elementKind, fieldKinds } from './fieldKinds';
 
 /** The properties of a field that decide whether two of its values are the same for the service. */
-export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'items' | 'lowerCase' | 'isUrl' | 'collection'>;
+export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'items' | 'lowerCase' | 'isUrl' | 'target'>;
 
 /**
  * The key of a value: values that the service considers equal have the same key. It ignores surrounding white space,
@@ -46,15 +46,15 @@ export const valueIn = (record: IDataObject, { path }: Pick<Field, 'path'>): unk
 export const listNameOf = ({ name }: Pick<Field, 'name'>): string => `${name}s`;
 
 /** The entries of that list: texts, or objects with a value. A link has no such list: `contact_ids` are others than `contact_id`. */
-export function entriesIn(values: IDataObject, field: Pick<Field, 'name' | 'collection'>): unknown[] {
-	const list = field.collection === undefined ? ownMember(values, listNameOf(field)) : undefined;
+export function entriesIn(values: IDataObject, field: Pick<Field, 'name' | 'target'>): unknown[] {
+	const list = field.target === undefined ? ownMember(values, listNameOf(field)) : undefined;
 	return Array.isArray(list) ? (list as unknown[]) : [];
 }
 
 export const entryValue = (entry: unknown): unknown => (isObject(entry) ? entry.value : entry);
 
 /** The values of a field: its own, and those of its list. */
-export const allValuesIn = (values: IDataObject, field: Pick<Field, 'name' | 'path' | 'collection'>): unknown[] =>
+export const allValuesIn = (values: IDataObject, field: Pick<Field, 'name' | 'path' | 'target'>): unknown[] =>
 	[valueIn(values, field), ...entriesIn(values, field).map(entryValue)];
 
 /**

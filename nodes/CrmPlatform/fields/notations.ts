@@ -43,7 +43,7 @@ export function inApiNotation(field: Field, value: unknown, notations: Notations
 	const plain = fromValueMap(field, value, notations);
 	if (isTimeField(field)) return dateFrom(plain, notations);
 	if (typeof plain !== 'string') return plain;
-	if (isNumeric(field)) return field.collection === undefined ? numberFrom(field, plain, notations) : plain;
+	if (isNumeric(field)) return field.target === undefined ? numberFrom(field, plain, notations) : plain;
 	if (isBooleanField(field)) return booleanFrom(plain, notations);
 	if (notations.phoneCountry !== undefined && isPhoneField(field)) return withCallingCode(plain, notations.phoneCountry);
 	return notations.countries === 'names' && isCountry(field) ? countryFrom(field, plain) : plain;
@@ -77,7 +77,7 @@ function splitList(value: string, separator: string): string[] {
 }
 
 function fromValueMap(field: Field, value: unknown, { valueMap }: Notations): unknown {
-	const isMapped = field.choices !== undefined || field.collection !== undefined || isBooleanField(field);
+	const isMapped = field.choices !== undefined || field.target !== undefined || isBooleanField(field);
 	return (isMapped && typeof value === 'string' ? valueMap?.get(foldedText(value)) : undefined) ?? value;
 }
 

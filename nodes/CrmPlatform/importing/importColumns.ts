@@ -66,10 +66,10 @@ export async function assignableFields(
 	const custom = await customFieldsIfAny(run.api, path, fields);
 	const standard = custom ? fields.filter(({ name }) => name !== allCustomFields) : fields;
 	const sourceLinks = new Map<string, boolean>();
-	for (const { name, collection, part } of source === undefined ? [] : [...fields, ...(custom?.fields ?? [])]) {
-		if (collection === undefined || part !== undefined) continue;
-		const hasRecords = await hasRecordsOf(run.api, collection, source!);
-		if (hasRecords !== undefined) sourceLinks.set(name, hasRecords || related?.has(collection) === true);
+	for (const { name, target, part } of source === undefined ? [] : [...fields, ...(custom?.fields ?? [])]) {
+		if (target === undefined || part !== undefined) continue;
+		const hasRecords = await hasRecordsOf(run.api, target, source!);
+		if (hasRecords !== undefined) sourceLinks.set(name, hasRecords || related?.has(target) === true);
 	}
 	return {
 		...(await withCustomFields(run, standard, custom)),

@@ -162,10 +162,10 @@ export function inOrderOfLinks(files: PlannedFile[]): PlannedFile[] {
 	while (unordered.length > 0) {
 		const waiting = new Set(unordered.map(({ plan }) => plan.path));
 		const isReady = ({ plan: { path }, links }: PlannedFile) =>
-			links.every(({ collection }) => collection === path || !waiting.has(collection));
+			links.every(({ target }) => target === path || !waiting.has(target));
 		// Of a circle, one to which others link: they may need their links at once.
 		const isLinked = ({ plan: { path } }: PlannedFile) =>
-			unordered.some(({ plan, links }) => plan.path !== path && links.some(({ collection }) => collection === path));
+			unordered.some(({ plan, links }) => plan.path !== path && links.some(({ target }) => target === path));
 		const { path: next } = (unordered.find(isReady) ?? unordered.find(isLinked) ?? unordered[0]!).plan;
 		for (const file of unordered.filter(({ plan }) => plan.path === next)) {
 			ordered.push({ ...file, plan: { ...file.plan, ...withoutLateLinks(file.plan.columns, file.links, waiting) } });
@@ -178,7 +178,7 @@ export function inOrderOfLinks(files: PlannedFile[]): PlannedFile[] {
 /** Where the columns of a file go, except for links to records of the waiting collections. */
 function withoutLateLinks(columns: ColumnPlan, links: Link[], waiting: ReadonlySet<Collection>): Pick<ImportPlan, 'columns' | 'lateLinks'> {
 	// A record without a required link could not be created.
-	const late = new Set(links.flatMap(({ field, collection }) => (!field.required && waiting.has(collection) ? [field.name] : [])));
+	const late = new Set(links.flatMap(({ field, target }) => (!field.required && waiting.has(target) ? [field.name] : [])));
 	const filled = columns.all.filter((column) => column.filled > 0);
 	const lateLinks = filled.flatMap(({ name, meaning = '' }): ImportPlan['lateLinks'] =>
 		(late.has(meaningText(meaning)) ? [[meaningText(meaning), name]] : []));

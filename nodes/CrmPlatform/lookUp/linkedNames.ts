@@ -37,7 +37,7 @@ export async function namesAt(api: Connection, target: Collection, ids: string[]
 	return new Map([...records].map(([id, record]) => [id, recordName(record)]));
 }
 
-type LinkFields = Array<Pick<Field, 'name' | 'collection' | 'part'>>;
+type LinkFields = Array<Pick<Field, 'name' | 'target' | 'part'>>;
 
 /** `company_id` → `company_name`, `tag_ids` → `tag_names`, `ownerId` → `ownerName`. */
 const nameFieldOf = (name: string): string =>

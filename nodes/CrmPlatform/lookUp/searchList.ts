@@ -45,7 +45,7 @@ const companyField = 'company_id';
 /** The names of the records' companies, by id; empty if they cannot be read. */
 async function companyNames(api: Connection, { filters }: ListDescription, records: IDataObject[]): Promise<CompanyNames> {
 	const ids = [...new Set(records.map(({ [companyField]: id }) => id).filter((id) => typeof id === 'string'))];
-	const companyCollection = filters.find(({ name }) => name === companyField)?.collection;
+	const companyCollection = filters.find(({ name }) => name === companyField)?.target;
 	if (ids.length === 0 || companyCollection === undefined) return new Map();
 	return (await namesAt(api, companyCollection, ids).catch(() => undefined)) ?? new Map();
 }

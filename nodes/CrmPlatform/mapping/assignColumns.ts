@@ -190,7 +190,7 @@ function areOwn({ name, of }: NamedIds, filled: AssignedColumn[], usual: UsualNa
 /** The link that IDs lead along; of several IDs, the field of several links if there is one. */
 function linkBy({ name, of, areSeveral }: NamedIds, fields: Field[], usual: UsualNames): Field | undefined {
 	const link = [usual.fieldOf(name), usual.fieldOf(of)].find((field) => field && isRecordLink(field));
-	const isOfSeveral = (field: Field) => field.collection === link?.collection && valueShape(field) === 'list' && field.part === undefined;
+	const isOfSeveral = (field: Field) => field.target === link?.target && valueShape(field) === 'list' && field.part === undefined;
 	return (link && areSeveral ? fields.find(isOfSeveral) : undefined) ?? link;
 }
 

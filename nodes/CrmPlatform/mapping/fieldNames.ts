@@ -90,8 +90,8 @@ export function wordsOf(name: string): string {
 const shortName = (name: string): string => name.replace(/_ids?$/, '');
 
 /** The label of a field, the short name of a link and, for a custom field, its name without the prefix. */
-const labelsOf = ({ label, name, path, collection }: Field): string[] =>
-	[label, ...(collection === undefined ? [] : [shortName(name)]), ...(path[0] === allCustomFields ? [path.slice(1).join('.')] : [])].map((text) => text.trim());
+const labelsOf = ({ label, name, path, target }: Field): string[] =>
+	[label, ...(target === undefined ? [] : [shortName(name)]), ...(path[0] === allCustomFields ? [path.slice(1).join('.')] : [])].map((text) => text.trim());
 
 /** `a.b.c` is part of `a` and of `a.b`. */
 function objectsAround(name: string): string[] {

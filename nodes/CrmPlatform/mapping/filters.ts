@@ -173,7 +173,7 @@ function filterWithValue(
 	if (!filter && compared !== comparison) throw new Error(`${field.label}: the CRM has no filter ${name}[${bound.comparison}], which a day needs here. Enter a time.`);
 	if (!filter) throw unknownOperator(field, operator.name);
 	if (day) return { field: filter, converted: apiValue(filter, bound.isNextDay ? nextDay(day) : day, zone) };
-	const resolvedValue = isPicked && filter.collection !== undefined ? asId(filter, value) : value;
+	const resolvedValue = isPicked && filter.target !== undefined ? asId(filter, value) : value;
 	// A list with one value, even if that contains commas.
 	const isOne = ['is', 'isRecord'].includes(operator.value) && valueShape(filter) === 'list' && !Array.isArray(value);
 	return { field: filter, converted: apiValue(filter, isOne ? [resolvedValue] : resolvedValue, zone) };
@@ -232,8 +232,8 @@ function filtersWithIds({ api }: ReadingRun, values: ConvertedValue[], named: Li
 		if (refusal !== undefined) throw new Error(refusal);
 		const valueWithIds = replaceNames(named, value, values);
 		if (hasOnlyBlanks(valueWithIds)) throw noFilterValue(filter);
-		const isTyped = filter.linksTo !== undefined && filter.collection !== undefined;
-		return { field: filter, converted: isTyped ? [valueWithIds].flat().map((id) => `${collectionName(filter.collection!)}:${String(id)}`) : valueWithIds };
+		const isTyped = filter.linksTo !== undefined && filter.target !== undefined;
+		return { field: filter, converted: isTyped ? [valueWithIds].flat().map((id) => `${collectionName(filter.target!)}:${String(id)}`) : valueWithIds };
 	});
 }
 

@@ -187,10 +187,10 @@ async function addedRecords(
 	}));
 }
 
-async function partsOf(search: LinkSearch, { collection, part }: Field): Promise<Part[] | Error> {
+async function partsOf(search: LinkSearch, { target, part }: Field): Promise<Part[] | Error> {
 	try {
-		const parts = await readPartsOnce(search.api, collection!, part!);
-		search.api.requireDescription(collectionName(collection!));
+		const parts = await readPartsOnce(search.api, target!, part!);
+		search.api.requireDescription(collectionName(target!));
 		return parts;
 	} catch (error) {
 		return errorOfValues(search, error as Error);

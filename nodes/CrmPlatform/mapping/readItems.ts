@@ -118,9 +118,9 @@ function linkedValues(records: Array<StoredLinkedRecord & { link: Link }>, resul
 	const values = new Map<Field, unknown>();
 	const newNames = new Map<Field, Set<Collection>>();
 	const unsent: UnsentValue[] = [];
-	for (const [i, { link: { field, collection, isOneOfMany, valueFor }, value, mayBeName, isNewName }] of records.entries()) {
+	for (const [i, { link: { field, target, isOneOfMany, valueFor }, value, mayBeName, isNewName }] of records.entries()) {
 		const result = isNewName ? asName(results[i]) : results[i];
-		if (isNewName) getOrCreate(newNames, field, () => new Set()).add(collection);
+		if (isNewName) getOrCreate(newNames, field, () => new Set()).add(target);
 		if (mayBeName && !isLink(field) && idsOfLink(result).some((id) => namesRecord(field, id))) throw new FieldError(field, unknownLink);
 		const id = mayBeName && isLink(field) ? result : asId(field, result);
 		const ids = idsOfLink(id);
@@ -137,7 +137,7 @@ async function pickReader({ n8n, api, resource }: NodeRun, picked: PickedField[]
 	const picks = picked.map((pick) => {
 		const { field: fieldName, name, displayName: label, collection } = pick;
 		const described = collection === undefined ? fields.find((field) => field.name === fieldName) : undefined;
-		const field = described ?? fieldNamed(fieldName, { label, ...(collection !== undefined && { collection }) });
+		const field = described ?? fieldNamed(fieldName, { label, ...(collection !== undefined && { target: collection }) });
 		return { ...pick, field, isId: isFromList(storedParameter(n8n, name, '')) };
 	});
 	return (item) => picks.flatMap(({ field, name, displayName, isOptional, isId }): EvaluatedValue[] => {
@@ -188,7 +188,7 @@ async function acceptedFields(
 	if (!custom) {
 		// A record may be picked for any of them; its collection is unknown.
 		const untyped = [...names].map((name) => [name, customKeyOf(name)] as const).flatMap(([name, key]) =>
-			key === undefined ? [] : [fieldNamed(name, { path: [allCustomFields, key], kind: 'any', collection: unknownCollection })]);
+			key === undefined ? [] : [fieldNamed(name, { path: [allCustomFields, key], kind: 'any', target: unknownCollection })]);
 		return await withCustomFields(run, [...fields, ...untyped], undefined);
 	}
 	// A workflow may still map custom fields as a whole, perhaps from before any existed.

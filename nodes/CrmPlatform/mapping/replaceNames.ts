@@ -58,7 +58,7 @@ function ownersIn(named: LinkResults, part: Field, values: ConvertedValue[]): un
 
 /** Whether a value links to the records to which the parts of another field belong: a custom field may be for another one. */
 const isOwner = ({ field }: ConvertedValue, part: Field): boolean =>
-	field.part === undefined && field.collection === part.collection && field.path.length === part.path.length;
+	field.part === undefined && field.target === part.target && field.path.length === part.path.length;
 
 export const namesNewRecord = ({ records }: LinkResults, { field, converted }: ConvertedValue): boolean =>
 	linkedIdsIn(field, converted).some(([target, id]) => records.get(target)?.newNames.has(String(id).trim()) === true);
@@ -69,7 +69,7 @@ export function namesNewPart(named: LinkResults, value: ConvertedValue, values: 
 	if (field.part === undefined || !namesRecord(field, converted)) return false;
 	const newOwner = values.find((other) => isOwner(other, field) && namesNewRecord(named, other));
 	if (addPart) return newOwner !== undefined || missingPart(named, value, values) !== undefined;
-	const parts = newOwner ? partsOfNew?.(field.collection!, String(newOwner.converted)) ?? [] : [];
+	const parts = newOwner ? partsOfNew?.(field.target!, String(newOwner.converted)) ?? [] : [];
 	return parts.some((name) => foldedText(name) === foldedText(parseName(converted).name));
 }
 
@@ -99,7 +99,7 @@ function missingPart(named: LinkResults, { field, converted: text }: ConvertedVa
 	const [ownerId, ...others] = owners.length > 0 ? owners : [...new Set(parts.map((part) => part.ownerId))];
 	const owner = parts.find((part) => part.ownerId === ownerId);
 	const isMissing = others.length === 0 && 'notFound' in partNamed(parts, text, [ownerId]);
-	return owner && isMissing ? { collection: field.collection!, parts, owner, name: parseName(text).name } : undefined;
+	return owner && isMissing ? { collection: field.target!, parts, owner, name: parseName(text).name } : undefined;
 }
 
 /**
@@ -127,7 +127,7 @@ function recordId({ linkChecks, records, source }: LinkResults, field: Field, co
 
 /** The id of the part that a value names, or of which it is the id. @throws FieldError if there is none or several */
 function partId(field: Field, parts: Part[] | Error | undefined, value: unknown, owners: unknown[]): unknown {
-	const collection = collectionName(field.collection!);
+	const collection = collectionName(field.target!);
 	const refusal = (problem: string) => new FieldError(field, `“${String(value)}” ${problem}`);
 	const notFound = (among: Part[]) => refusal(`does not match any of the ${field.part} in ${collection}. ${choiceOf(among, owners)}`);
 	if (!namesRecord(field, value)) {

@@ -129,7 +129,7 @@ function linkQueries(filters: Field[], collection: Collection, id: string): Quer
 	return filters.flatMap((filter): Query[] => {
 		if (filter.linksTo?.includes(collection)) return [{ [filter.name]: [`${collectionName(collection)}:${id}`] }];
 		// A comparison, even an unknown one, is in brackets.
-		const isLink = filter.collection === collection && filter.part === undefined && !filter.name.includes('[');
+		const isLink = filter.target === collection && filter.part === undefined && !filter.name.includes('[');
 		return isLink ? [{ [filter.name]: [id] }] : [];
 	});
 }

@@ -126,7 +126,7 @@ const missingLinks = `Not all definitions of custom fields could be read: the cr
 	+ 'So links in custom fields may be missing.';
 
 /** Links to contacts, also if the description does not say so. */
-const contactLinks = [fieldNamed('contact_id', { collection: '/contacts' }), fieldNamed('links', { linksTo: ['/contacts'] })];
+const contactLinks = [fieldNamed('contact_id', { target: '/contacts' }), fieldNamed('links', { linksTo: ['/contacts'] })];
 
 /** The IDs of a collection that a record links to. An undescribed text may be one, but no whole number: it may be an amount, or of another type. */
 function linkedIds(record: IDataObject, linkFields: Field[], collection: Collection): string[] {

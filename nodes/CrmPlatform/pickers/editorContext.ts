@@ -164,11 +164,11 @@ const maxListLength = 100;
  * @returns the options by the field's name; none for a field whose records are too many for a list
  */
 export async function linkOptionsOf(api: Connection, fields: Field[]): Promise<Map<string, INodePropertyOptions[]>> {
-	const collections = [...new Set(fields.flatMap(({ collection = [] }) => collection))];
+	const collections = [...new Set(fields.flatMap(({ target = [] }) => target))];
 	const records = new Map(await Promise.all(collections.map(async (collection) =>
 		[collection, await firstRecords(api, collection, maxListLength + 1).catch(() => [])] as const)));
-	return new Map(fields.flatMap(({ name, collection, part }) => {
-		const options = (records.get(collection!) ?? []).flatMap((record) => recordOptions(record, part));
+	return new Map(fields.flatMap(({ name, target, part }) => {
+		const options = (records.get(target!) ?? []).flatMap((record) => recordOptions(record, part));
 		if (options.length === 0 || options.length > maxListLength) return [];
 		// Parts, such as stages, have an order of their own.
 		return [[name, part === undefined ? options.sort((a, b) => a.name.localeCompare(b.name, 'en')) : options] as const];

@@ -78,6 +78,6 @@ async function filterChoices(api: Connection, { filters }: FilteredField): Promi
 	const filter = filters.get('is');
 	if (!filter || valueShape(filter) !== 'list') return [];
 	const describedChoices = choiceOptions(filter);
-	if (describedChoices || filter.collection === undefined) return describedChoices ?? [];
+	if (describedChoices || filter.target === undefined) return describedChoices ?? [];
 	return (await linkOptionsOf(api, [filter])).get(filter.name) ?? [];
 }

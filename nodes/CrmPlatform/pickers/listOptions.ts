@@ -37,7 +37,7 @@ const identifying: Record<ValueType, 'all' | 'own' | 'none'> = {
 export async function getDuplicateFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const fields = (await recordFields(n8n)).all;
 	const mayIdentify = (field: Field) => {
-		if (field.collection !== undefined || ['id', 'object'].includes(field.name)) return false;
+		if (field.target !== undefined || ['id', 'object'].includes(field.name)) return false;
 		const which = identifying[valueType(field)];
 		return which === 'all' || (which === 'own' && field.customType !== undefined);
 	};

@@ -135,7 +135,7 @@ function mapperField(
 	const required = isRequiredInForm(field);
 	const chosen = isBooleanField(field) ? trueOrFalse : options;
 	// Plain text needs no explanation, and people need none for the name of a linked record.
-	const format = chosen ? '' : (fieldKinds[kind].formatHint ?? (isTool && field.collection !== undefined ? 'Name or ID' : ''));
+	const format = chosen ? '' : (fieldKinds[kind].formatHint ?? (isTool && field.target !== undefined ? 'Name or ID' : ''));
 	const notes = [required ? 'Required' : '', format].filter((note) => note !== '').join(', ');
 	const label = notes === '' ? field.label : `${field.label} (${notes})`;
 	const hasSeveral = !chosen && valueShape(field) === 'list';

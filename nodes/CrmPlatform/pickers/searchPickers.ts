@@ -46,11 +46,11 @@ export async function searchLinked(n8n: ILoadOptionsFunctions, filter?: string, 
 	const links = linksOf(context.operation?.describedWrite ? (await fieldsOfWrite(context)).fields : await filtersOf(context));
 	const link = links.find(({ name }) => name === chosen);
 	if (!link) throw new Error('The CRM no longer has this field. Choose another one.');
-	const { collection, part } = link;
-	if (part === undefined) return await searchList(context.api, collection, { filter, cursor });
-	const ownerLink = links.find((other) => other.collection === collection && other.part === undefined);
+	const { target, part } = link;
+	if (part === undefined) return await searchList(context.api, target, { filter, cursor });
+	const ownerLink = links.find((other) => other.target === target && other.part === undefined);
 	const picked = ownerLink && pickedFor(n8n, ownerLink.name);
-	return { results: matchingName(await listedOptions(context.api, collection, part, picked), filter) };
+	return { results: matchingName(await listedOptions(context.api, target, part, picked), filter) };
 }
 
 /** The record picked in another row: the stages offered are those of the picked pipeline. */

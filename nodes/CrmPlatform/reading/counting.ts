@@ -167,13 +167,13 @@ async function queriesByValue(
 
 /** The values of a field; undefined if they are unknown, or may not be read. @param most if there are more, not all are returned */
 async function valuesOf(
-	api: Connection, { kind, choices, collection, part }: Field, filter: Field, most: number,
+	api: Connection, { kind, choices, target, part }: Field, filter: Field, most: number,
 ): Promise<unknown[] | undefined> {
 	const listedChoices = filter.choices ?? choices;
 	if (listedChoices) return listedChoices.map(({ value }) => value);
 	if (isBooleanField({ kind })) return [true, false];
-	if (collection === undefined) return undefined;
-	const reading = part === undefined ? firstRecords(api, collection, Math.floor(most) + 1) : readParts(api, collection, part);
+	if (target === undefined) return undefined;
+	const reading = part === undefined ? firstRecords(api, target, Math.floor(most) + 1) : readParts(api, target, part);
 	return (await reading.catch(undefinedIfAnsweredWith(...notReadable)))?.map(({ id }) => id);
 }
 

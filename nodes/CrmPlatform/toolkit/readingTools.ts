@@ -155,26 +155,26 @@ async function describeType(call: ToolkitCall, fields: Field[]): Promise<IDataOb
 	};
 }
 
-async function choicesForModel({ api }: ToolkitCall, { choices, collection, part }: Field): Promise<string[]> {
+async function choicesForModel({ api }: ToolkitCall, { choices, target, part }: Field): Promise<string[]> {
 	if (choices) return choices.map(({ value }) => String(value));
-	if (collection === undefined || part === undefined) return [];
-	const parts = await readParts(api, collection, part).catch(() => []);
+	if (target === undefined || part === undefined) return [];
+	const parts = await readParts(api, target, part).catch(() => []);
 	return [...new Set(parts.map(({ name }) => name))];
 }
 
 async function describeField(call: ToolkitCall, field: Field): Promise<string> {
-	const { collection, linksTo, kind, required } = field;
+	const { target, linksTo, kind, required } = field;
 	const choices = await choicesForModel(call, field);
 	const more = choices.length > maxChoices ? `|… ${choices.length - maxChoices} more` : '';
 	const links = linksTo ? `[{resource: ${linksTo.map(collectionName).join('|')}, id}]` : kind;
-	const value = collection === undefined ? links : `name or id (${collectionName(collection)})`;
+	const value = target === undefined ? links : `name or id (${collectionName(target)})`;
 	const valueDescription = choices.length > 0 ? choices.slice(0, maxChoices).join('|') + more : value;
 	const description = valueShape(field) === 'list' ? `list of ${valueDescription.replace(/^list$/, 'texts')}` : valueDescription;
 	return required ? `${description}, required` : description;
 }
 
 async function fieldDetails(call: ToolkitCall, field: Field): Promise<IDataObject> {
-	const { name, label, kind, description, required, collection, maxLength, unique } = field;
+	const { name, label, kind, description, required, target, maxLength, unique } = field;
 	const choices = await choicesForModel(call, field);
 	return {
 		name,
@@ -183,7 +183,7 @@ async function fieldDetails(call: ToolkitCall, field: Field): Promise<IDataObjec
 		description: description === '' ? undefined : description,
 		required,
 		unique,
-		names_of: collection && collectionName(collection),
+		names_of: target && collectionName(target),
 		max_length: maxLength,
 		choices: choices.length > 0 ? choices : undefined,
 	};

@@ -86,9 +86,9 @@ export async function readOnlyIf(n8n: PublishContext, api: Connection, events: s
 			const problem = filter && comparedBy(parameter).comparison === 'is' ? whyRefused(filter, value) : undefined;
 			if (problem !== undefined) throw new Error(`Only If: ${problem}`);
 			const condition = conditionOf(parameter, value, filter, [...fields, ...custom]);
-			const { name, label, path, kind, items, lowerCase, isUrl, linksTo, collection } = condition.field;
+			const { name, label, path, kind, items, lowerCase, isUrl, linksTo, target } = condition.field;
 			// Without choices and descriptions, which the stored state need not have.
-			const field = defined({ name, label, path, kind, items, lowerCase, isUrl, linksTo, collection });
+			const field = defined({ name, label, path, kind, items, lowerCase, isUrl, linksTo, target });
 			return { ...condition, field, isAlwaysListed: fields.some((other) => other.name === path[0]) };
 		}),
 	);

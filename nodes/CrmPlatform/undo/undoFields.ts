@@ -50,7 +50,7 @@ export class UndoFields {
 	/** Whether the service may set a field anew with each change: a version, a time, the user who made it, or what it does not describe. */
 	isOfEachChange(name: string): boolean {
 		const field = this.description?.fields.find((described) => described.name === name);
-		return field === undefined || name === 'version' || isTimeField(field) || field.collection === '/users';
+		return field === undefined || name === 'version' || isTimeField(field) || field.target === '/users';
 	}
 
 	/** The field of this name, if it names other records. */
@@ -87,7 +87,7 @@ export class UndoFields {
 /** The fields that the service changes with a field, or that have a meaning only with it: the stage of a pipeline, and `emails` of `email`. */
 function dependentsIn(fields: Field[]): ReadonlyMap<string, readonly string[]> {
 	const isPartOf = (field: Field, other: Field): boolean =>
-		(field.part !== undefined && other.part === undefined && other.collection === field.collection) || other.name === listNameOf(field);
+		(field.part !== undefined && other.part === undefined && other.target === field.target) || other.name === listNameOf(field);
 	return new Map(fields.map((field) => {
 		const dependents = fields.filter((other) => isPartOf(field, other) || isPartOf(other, field));
 		return [field.name, dependents.map(({ name }) => name)];

@@ -102,8 +102,8 @@ async function readTargets(api: Connection, { collection, template }: EventMeani
 
 /** What a field may link to. Only a number, not in an object, that is called neither a link nor an id is certainly none. */
 function targetsOf(field: Field): Collection[] {
-	const { name, collection, linksTo } = field;
-	if (collection !== undefined || linksTo) return [linkTarget(field) ?? [], linksTo ?? []].flat();
+	const { name, target, linksTo } = field;
+	if (target !== undefined || linksTo) return [linkTarget(field) ?? [], linksTo ?? []].flat();
 	return hasNumbers(field) && !linkName.test(name) ? [] : [unknownCollection];
 }
 

@@ -19,8 +19,8 @@ export function filteredFields(filters: Field[]): FilteredField[] {
 		if (filter.linksTo) {
 			// Its pattern is that of `contacts:con_…`.
 			const linked = withoutMembers(filter, 'pattern');
-			for (const { name, label, collection } of linksOf([filter])) {
-				fields.set(name, { name, label, filters: new Map([['is', { ...linked, label, collection }]]) });
+			for (const { name, label, target } of linksOf([filter])) {
+				fields.set(name, { name, label, filters: new Map([['is', { ...linked, label, target }]]) });
 			}
 			continue;
 		}
@@ -86,7 +86,7 @@ export const isInstant = (field: FilteredField): boolean => fieldKinds[kindOfFil
 /** Whether the field has operators for its type (dates, true or false) that replace the plain *Is*. */
 export const hasTypedOperators = (field: FilteredField): boolean => comparedAs[fieldKinds[kindOfFiltered(field)].type] !== 'values';
 
-export const isFilteredLink = ({ filters }: FilteredField): boolean => filters.get('is')?.collection !== undefined;
+export const isFilteredLink = ({ filters }: FilteredField): boolean => filters.get('is')?.target !== undefined;
 
 /** A field of instants compared with a whole day, a half-open interval: after a day means from the start of the next day. */
 export function wholeDayBound(comparison: Comparison): { comparison: Comparison; isNextDay: boolean } {

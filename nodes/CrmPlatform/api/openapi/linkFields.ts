@@ -12,8 +12,8 @@ export interface Link {
 	label: string;
 	/** The field that holds the ids. */
 	field: Field;
-	/** Of the other record. */
-	collection: Collection;
+	/** The collection of the other record. */
+	target: Collection;
 	/** The member of the other record whose items can be chosen, such as a pipeline's `stages`. */
 	part?: string;
 	isOneOfMany: boolean;
@@ -22,10 +22,10 @@ export interface Link {
 
 export function linksOf(fields: Field[]): Link[] {
 	return fields.flatMap((field): Link[] => {
-		const { name, label, kind, collection, part, linksTo = [] } = field;
-		if (collection !== undefined) {
+		const { name, label, kind, target, part, linksTo = [] } = field;
+		if (target !== undefined) {
 			const isOneOfMany = fieldKinds[kind].shape === 'list';
-			return [defined({ name, label, field, collection, part, isOneOfMany, valueFor: (id: unknown) => id })];
+			return [defined({ name, label, field, target, part, isOneOfMany, valueFor: (id: unknown) => id })];
 		}
 		return linksTo.map((linked) => {
 			const resource = collectionName(linked);
@@ -33,7 +33,7 @@ export function linksOf(fields: Field[]): Link[] {
 				name: `${name}: ${resource}`,
 				label: `${label}: ${labelFor(resource)}`,
 				field,
-				collection: linked,
+				target: linked,
 				isOneOfMany: true,
 				valueFor: (id) => ({ resource, id }),
 			};
@@ -42,8 +42,8 @@ export function linksOf(fields: Field[]): Link[] {
 }
 
 /** What a field links to: records, `/companies`, or their parts, `/pipelines.stages`; undefined for no or several collections. */
-export const linkTarget = ({ collection, part }: Pick<Field, 'collection' | 'part'>): Collection | undefined =>
-	part === undefined ? collection : `${collection!}.${part}`;
+export const linkTarget = ({ target, part }: Pick<Field, 'target' | 'part'>): Collection | undefined =>
+	part === undefined ? target : `${target!}.${part}`;
 
 /** The collection of a target and, for parts, the member that lists them. */
 export const collectionAndPart = (target: Collection): [Collection, part?: string] => target.split('.') as [Collection, string?];
@@ -52,8 +52,8 @@ export const collectionAndPart = (target: Collection): [Collection, part?: strin
 export const isRecordLink = (field: Field): boolean => isLink(field) && field.part === undefined;
 
 /** Whether the values of a field are known to be ids of other records, or of their parts. */
-export const isLink = ({ collection = unknownCollection, linksTo }: Field): boolean =>
-	collection !== unknownCollection || linksTo !== undefined;
+export const isLink = ({ target = unknownCollection, linksTo }: Field): boolean =>
+	target !== unknownCollection || linksTo !== undefined;
 
 /** A copy of a link's value with new ids. @param replace takes what an id is of, `/companies` or `/pipelines.stages`, and the id */
 export function withReplacedIds(field: Field, value: unknown, replace: (target: Collection, id: unknown) => unknown): unknown {

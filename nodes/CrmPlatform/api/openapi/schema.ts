@@ -170,7 +170,7 @@ export function field(path: string[], label: string, schema: Schema, required: b
 		required,
 		...(shape === 'list' && { items: kindOf(each) }),
 		...(shape === 'object' && typesOf(schema).includes('array') && { members: plainMembers(schema.items) }),
-		...(typeof linked === 'string' && { collection: `/${linked}` as const }),
+		...(typeof linked === 'string' && { target: `/${linked}` as const }),
 		...(part !== undefined && { part }),
 		...(linksTo.length > 0 && { linksTo: linksTo.map((name) => `/${name}` as const) }),
 		...(linksWithin.length > 0 && { linksWithin: linksWithin.map((name) => `/${name}` as const) }),
