@@ -21,6 +21,8 @@ test.each([
 	['decimals of a list as texts', fieldNamed('sizes', { kind: 'list', items: 'number' }), [12.5, 3], ['3.0', '12.50']],
 	['an id as a number', link, 7, '7'],
 	['an id as text, of a field that takes numbers', numericLink, 7, '7'],
+	['texts of a list that the CRM keeps in lower case', fieldNamed('domains', { kind: 'list', lowerCase: ['*'] }), ['A', 'b'], ['B', 'a']],
+	['such members of objects', fieldNamed('emails', { kind: 'json', lowerCase: ['*.value'] }), [{ value: 'A' }], [{ value: 'a' }]],
 	['an instant in another zone', instant, '2026-03-01T10:00:00Z', '2026-03-01T11:00:00.000+01:00'],
 	['an instant of a field without a description', undefined, '2026-03-01T10:00:00Z', '2026-03-01T10:00:00.000Z'],
 	['letters with accents composed in another way', text, 'Zoe\u0308', 'Zo\u00eb'],
@@ -34,7 +36,13 @@ test.each([
 
 test.each([
 	['a list of objects in another order: the first may be the main one', json, [{ value: 1 }, { value: 2 }], [{ value: 2 }, { value: 1 }]],
+	['a list of texts and objects in another order', list, ['a', { id: 1 }], [{ id: 1 }, 'a']],
 	['coordinates in another order', json, { at: [7, 48] }, { at: [48, 7] }],
+	['a pair in another order', json, [7, 48], [48, 7]],
+	['a pair of a field without a description', undefined, [7, 48], [48, 7]],
+	['lists of objects, only the first of which are equal', json, [{ id: 1 }, { id: 2 }], [{ id: 1 }, { id: 3 }]],
+	['a list of objects with one more', json, [{ id: 1 }], [{ id: 1 }, { id: 1 }]],
+	['a value and a list of it', list, 'a', ['a']],
 	['a list with another value', list, ['a', 'b'], ['a', 'c']],
 	['a member that only one has', json, { a: 1, b: 2 }, { a: 1 }],
 	['zero and nothing', number, 0, null],
