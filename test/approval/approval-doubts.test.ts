@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService } from '../support/altered-service';
+import { alteredService, redescribe } from '../support/altered-service';
 import { useApprovals } from '../support/approval-sandbox.ts';
 import { shortenWaits } from '../support/short-waits.ts';
 
@@ -8,11 +8,6 @@ shortenWaits();
 const { at, call, newest, webhooks, visit, complete, completeByWorkflow, reopen, faults, decided, ask } = useApprovals();
 /** The service between the nodes and the sandbox. */
 const service = alteredService({ get url() { return at.sandbox.url; }, credential: {} } as never, true);
-
-const editDescription = (edit: (description: IDataObject) => void) =>
-	service.edit(({ path, body }) => {
-		if (path.endsWith('/openapi.json')) edit(body);
-	});
 
 beforeEach(() => void (at.url = service.credential.baseUrl));
 afterEach(() => void jest.restoreAllMocks());
@@ -97,9 +92,8 @@ describe('who completed the task, and what its text was at that time', () => {
 describe('a service', () => {
 	test.each(['without an event log', 'whose log the credential cannot read'])('%s: nobody is asked', async (condition) => {
 		if (condition === 'without an event log') {
-			editDescription((description) => {
-				const paths = Object.entries(description.paths as IDataObject);
-				description.paths = Object.fromEntries(paths.filter(([name]) => !name.startsWith('/v1/events')));
+			redescribe(service, (description) => {
+				description.paths = Object.fromEntries(Object.entries(description.paths).filter(([name]) => !name.startsWith('/v1/events')));
 			});
 		} else await faults({ path: '/v1/events', method: 'GET', status: 403 });
 		const before = await newest();
@@ -120,7 +114,7 @@ describe('a service', () => {
 	});
 
 	test('if webhooks cannot be limited to one task, the approver opens the link', async () => {
-		editDescription((description) => {
+		redescribe(service, (description) => {
 			Object.assign(description, JSON.parse(JSON.stringify(description).replaceAll('"filter":', '"other":')));
 		});
 		await ask();

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { type MergedType, mergedValues } from '../../nodes/CrmPlatform/duplicates/mergedValues';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
-import { alteredService, beforeFirst, withoutEmptyParts } from '../support/altered-service.ts';
+import { alteredService, beforeFirst, redescribe, withoutEmptyParts } from '../support/altered-service.ts';
 import { duplicatesOf } from '../support/duplicates-node.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -119,9 +119,7 @@ describe('groups that cannot be merged', () => {
 		expect((await merge(others, { preview: true })).items).toMatchObject([
 			refusal('by execution merge-of-workflow of workflow '), { result: 'to_be_merged' },
 		]);
-		withoutLog.edit(({ path, body }) => {
-			if (path === '/openapi.json') delete (body.paths as IDataObject)['/v1/events'];
-		});
+		redescribe(withoutLog, ({ paths }) => delete paths['/v1/events']);
 		expect((await duplicatesOf(withoutLog).merge(others)).items).toMatchObject([refusal('before the log'), { result: 'merged' }]);
 	});
 

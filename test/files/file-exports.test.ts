@@ -1,8 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 
-import type { IDataObject } from 'n8n-workflow';
-
-import { alteredService } from '../support/altered-service.ts';
+import { alteredService, redescribe } from '../support/altered-service.ts';
 import { useBinaryStore } from '../support/binary-store.ts';
 import { fileRuns, rowsOf } from '../support/file-runs.ts';
 import { filterRows } from '../support/parameters.ts';
@@ -33,10 +31,9 @@ describe('an export', () => {
 	});
 
 	test('sorted by the time of creation is told nothing, although lists cannot be filtered by it', async () => {
-		service.edit(({ path, body }) => {
-			if (path !== '/openapi.json') return;
-			const { get } = (body.paths as Record<string, { get: { parameters: IDataObject[] } }>)['/v1/contacts']!;
-			get.parameters = get.parameters.filter(({ name }) => name !== 'created_at[lt]');
+		redescribe(service, ({ paths }) => {
+			const get = paths['/v1/contacts']!.get!;
+			get.parameters = get.parameters!.filter(({ name }) => name !== 'created_at[lt]');
 		});
 		const sorted = { filters: filterRows({ email: 'nobody@order.example' }), options: { sort: 'created_at' } };
 		const { hints } = await fileRuns(service, store).exportOf(sorted);

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { alteredService } from '../support/altered-service.ts';
+import { alteredService, redescribe } from '../support/altered-service.ts';
 import { nodeRuns, type Setup } from '../support/node-runs.ts';
 import { get, getMany, on } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -115,9 +115,7 @@ describe('the output fields', () => {
 	});
 
 	test('may be custom fields that the CRM does not describe', async () => {
-		altered.edit(({ path, body }) => {
-			if (path === '/openapi.json') delete (body.paths as IDataObject)['/v1/custom-fields'];
-		});
+		redescribe(altered, ({ paths }) => delete paths['/v1/custom-fields']);
 		const { hints } = await nodeRuns(altered).run(getMany('contact', { options: { outputFields: 'id,custom_fields.any' } }));
 		expect(hints).toEqual([]);
 	});
@@ -233,14 +231,11 @@ test('kinds and the limit are those chosen, and whole records are beside the lin
 test('what hangs on a record is whole and the newest of all if a filter takes one ID, and if a list has no order', async () => {
 	const { id, ids } = await aContact();
 	for (const body of ['Later', 'Last']) ids.note = (await sandbox.create('notes', { body, links: [{ resource: 'contacts', id }] })).id;
-	altered.edit(({ path, body }) => {
-		if (path !== '/openapi.json') return;
-		const get = (kind: string) => (body.paths as Record<string, { get: { parameters: IDataObject[] } }>)[`/v1/${kind}`]!.get;
+	redescribe(altered, ({ paths }) => {
+		const [messages, notes] = [paths['/v1/messages']!.get!, paths['/v1/notes']!.get!];
 		const ofOne = { name: 'contact_id', in: 'query', schema: { type: 'string', 'x-resource': 'contacts' } };
-		const messages = get('messages');
-		messages.parameters = messages.parameters.map((parameter) => (parameter.name === ofOne.name ? ofOne : parameter));
-		const notes = get('notes');
-		notes.parameters = notes.parameters.filter(({ name }) => name !== 'sort');
+		messages.parameters = messages.parameters!.map((parameter) => (parameter.name === ofOne.name ? ofOne : parameter));
+		notes.parameters = notes.parameters!.filter(({ name }) => name !== 'sort');
 	});
 	const kinds = { timelineKinds: ['message', 'note'] };
 	const parameters = { ...on('contact', 'getTimeline', id), simplify: true, ...kinds, limit: 2 } as INodeParameters;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService } from '../support/altered-service.ts';
+import { alteredService, redescribe } from '../support/altered-service.ts';
 import { duplicatesOf } from '../support/duplicates-node.ts';
 import { nodeRuns } from '../support/node-runs.ts';
 import * as op from '../support/parameters.ts';
@@ -270,9 +270,7 @@ test('a credential that may not read custom fields erases a name in them, too, a
 
 test('an export says that records of custom objects were not searched if the CRM does not list the objects', async () => {
 	const person = await addSomebody('Rivas');
-	withoutObjects.edit(({ path, body }) => {
-		if (path === '/openapi.json') delete (body.paths as IDataObject)['/v1/custom-objects'];
-	});
+	redescribe(withoutObjects, ({ paths }) => delete paths['/v1/custom-objects']);
 	const { hints } = await nodeRuns(withoutObjects).run(op.on('person', 'export', person.id));
 	expect(hints).toEqual([expect.stringContaining('Records of custom objects were not searched')]);
 });

@@ -25,6 +25,11 @@ interface EditedAnswer {
 	date: string;
 }
 
+interface Description {
+	paths: Record<string, Record<string, { parameters?: Array<{ name?: string }> }>>;
+	components: { schemas: Record<string, { properties: IDataObject }> };
+}
+
 export type Instead = { status: number; body: string; type?: string; headers?: Record<string, string> } | undefined | void;
 
 /** What happens to the requests between the node and the sandbox. */
@@ -110,6 +115,10 @@ export function alteredService(sandbox: TestSandbox, isNewEachTest = false): Alt
 		passed: { value: passed },
 	}) as AlteredService;
 }
+
+/** From now on, the service has another API description. */
+export const redescribe = (service: AlteredService, change: (description: Description) => void): void =>
+	service.edit(({ path, body }) => path.endsWith('/openapi.json') && change(body as unknown as Description));
 
 /** Acts once, before the first request of this kind: `PATCH /v1/contacts/con_1`. */
 export function beforeFirst(kind: RegExp, act: () => Promise<unknown>): Required<Alteration>['request'] {

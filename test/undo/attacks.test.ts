@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { alteredService } from '../support/altered-service.ts';
+import { alteredService, redescribe } from '../support/altered-service.ts';
 import { nodeRuns } from '../support/node-runs.ts';
 import { startSignInSandbox, type SignInSandbox } from '../support/oauth2.ts';
 import * as op from '../support/parameters.ts';
@@ -17,9 +17,7 @@ const service = alteredService(sandbox, true);
 
 /** The writes of a record, by the path in the description, take no version. */
 const takeNoVersions = (recordPath: string) =>
-	service.edit(({ path, body }) => {
-		if (path === '/openapi.json') for (const write of Object.values((body.paths as IDataObject)[recordPath]!)) delete write.parameters;
-	});
+	redescribe(service, ({ paths }) => Object.values(paths[recordPath]!).forEach((write) => delete write.parameters));
 
 test('an undo of all workflows recognizes earlier undos', async () => {
 	const since = new Date().toISOString();
@@ -173,11 +171,7 @@ test.each([
 ] as const)('a value that %s does not take is reported as kept, unless the CRM has restored it', async (operation, changed) => {
 	const { id } = await add('contacts', { last_name: 'Partly', language: 'en' });
 	await as(operation, changed('contact', id));
-	service.edit(({ path, body }) => {
-		if (path !== '/openapi.json') return;
-		const { schemas } = body.components as { schemas: Record<string, { properties: IDataObject }> };
-		delete schemas[`Contact${operation}`]!.properties.language;
-	});
+	redescribe(service, ({ components: { schemas } }) => delete schemas[`Contact${operation}`]!.properties.language);
 	const { items: [item] } = await undoing(service).undo(operation);
 	const reason = 'The CRM stored other values than the previous ones in language. Check the record.';
 	expect(item).toMatchObject({ result: 'undone', reason, changes: expect.arrayContaining([
