@@ -67,16 +67,16 @@ describe('an export', () => {
 	});
 
 	test('that is compressed is unpacked by the import', async () => {
-		const rows = Array.from({ length: 2000 }, (_, i) => `N${i},${i}@gzip.example\n`);
+		const rows = Array.from({ length: 200 }, (_, i) => `N${i},${i}@gzip.example\n`);
 		await importOf(`last_name,email\n${rows.join('')}`);
 		const query = { filters: filterRows({ 'email[contains]': 'gzip.example' }) };
 		const { items } = await exportOf({ ...query, options: { outputFields: ['id', 'last_name'], compress: true } });
 		const file = items[0]?.binary?.data;
 		expect(file).toMatchObject({ fileName: 'contacts.csv.gz', mimeType: 'application/gzip' });
 		const bytes = await store.bytes(file);
-		expect(rowsOf(gunzipSync(bytes).toString('utf8'))).toHaveLength(2000);
+		expect(rowsOf(gunzipSync(bytes).toString('utf8'))).toHaveLength(200);
 		const { json } = await importOf(bytes, { importAs: 'delete' });
-		expect(json).toMatchObject({ deleted: 2000, failed: 0 });
+		expect(json).toMatchObject({ deleted: 200, failed: 0 });
 		expect((await exportOf(query)).json).toMatchObject({ records: 0 });
 	});
 

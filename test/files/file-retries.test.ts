@@ -46,13 +46,10 @@ describe('an import that failed', () => {
 		await expect(importOf(rows(domain, 2), {}, again)).rejects.toThrow('were already sent with different values');
 	});
 
-	test.each([
-		['the same job', 1, ''],
-		['a later job', 5, 'x'.repeat(900_000)],
-	])('does not write rows that were refused over those after them in %s', async (name, count, filler) => {
-		const domain = `order${count}.example`;
-		const again = { executionId: name, context: {} };
-		const refusedRows = `Old,a@${domain},${company(domain)},${filler}\n`.repeat(count);
+	test('does not write rows that were refused over those after them in a later job', async () => {
+		const domain = 'order.example';
+		const again = { executionId: 'later', context: {} };
+		const refusedRows = `Old,a@${domain},${company(domain)},${'x'.repeat(900_000)}\n`.repeat(5);
 		const csv = `last_name,email,Company,Filler\n${refusedRows}New,a@${domain},,\n`;
 		const upsert = { importAs: 'upsert', matchOn: 'email' };
 		service.alter(broken);
@@ -60,7 +57,7 @@ describe('an import that failed', () => {
 		await sandbox.create('companies', { name: company(domain) });
 		service.alter({});
 		const { json, failed } = await importOf(csv, upsert, again);
-		expect(json).toMatchObject({ rows: count + 1, done: 1, failed: count });
+		expect(json).toMatchObject({ rows: 6, done: 1, failed: 5 });
 		expect(rowsOf(failed)[0]).toMatchObject({ last_name: 'Old', import_error_code: 'overtaken' });
 		expect(await contactsLike(domain)).toMatchObject([{ last_name: 'New' }]);
 	});
@@ -81,18 +78,18 @@ describe('an import that failed', () => {
 	test('splits its file as before, whatever rows can be read by then', async () => {
 		const domain = 'slices.example';
 		const again = { executionId: 'slices', context: {} };
-		// The part of a row that is sent is far shorter than the row.
-		const filler = 'x'.repeat(900);
+		// The part of a row that is sent is far shorter than the row: five rows make a job.
+		const filler = 'x'.repeat(900_000);
 		const line = (i: number) => `N,${i}@${domain},${i % 2 ? company(domain) : ''},${filler}\n`;
-		const csv = `last_name,email,Company,Filler\n${Array.from({ length: 6_000 }, (_, i) => line(i)).join('')}`;
+		const csv = `last_name,email,Company,Filler\n${Array.from({ length: 12 }, (_, i) => line(i)).join('')}`;
 		service.alter(broken);
 		await expect(importOf(csv, {}, again)).rejects.toMatchObject({ httpCode: '403' });
 		await sandbox.create('companies', { name: company(domain) });
 		service.alter({});
 		const { json } = await importOf(csv, {}, again);
-		expect(json).toMatchObject({ rows: 6_000, unknown: 0 });
+		expect(json).toMatchObject({ rows: 12, unknown: 0 });
 		// Rows that the first attempt had not come to are written, too.
-		expect(json.created).toBeGreaterThanOrEqual(3_000);
+		expect(json.created).toBeGreaterThanOrEqual(6);
 	});
 });
 

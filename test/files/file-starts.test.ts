@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -61,22 +61,20 @@ test('a failing import waits for the responses to the jobs it has sent, even the
 test('a job is not started after another one was refused, even if the one before it has yet to end', async () => {
 	let starts = 0;
 	service.alter({ request: (request) => (isStart(request) && ++starts === 2 ? forbidden : undefined) });
-	await expect(importOf(`last_name,email\n${'N,\n'.repeat(20_000)}`)).rejects.toMatchObject({ httpCode: '403' });
+	// Five rows make a job.
+	await expect(importOf(`last_name,Filler\n${`N,${'x'.repeat(900_000)}\n`.repeat(20)}`)).rejects.toMatchObject({ httpCode: '403' });
 	expect(starts).toBeLessThan(4);
 });
 
-const csv = (domain: string) =>
-	`last_name,email\n${Array.from({ length: 7_500 }, (_, i) => `N${randomUUID()},${i}@${domain}\n`).join('')}`;
-
-test.each([
-	['plain', (text: string) => Buffer.from(text)],
-	['compressed', (text: string) => gzipSync(text)],
-])('n8n’s own store of files that breaks off fails the import of a %s file, and a retry continues', async (kind, stored) => {
-	const domain = `${kind}.example`;
-	const file = stored(csv(domain));
-	const again = { executionId: kind, context: {} };
+test('n8n’s own store of files that breaks off fails the import of a compressed file, and a retry continues', async () => {
+	// Of five rows that are hard to compress, a job is sent before the end.
+	const rows = Array.from({ length: 12 }, (_, i) => `N,${i}@broken.example,${randomBytes(450_000).toString('hex')}\n`);
+	const file = gzipSync(`last_name,email,Filler\n${rows.join('')}`);
+	const again = { executionId: 'broken', context: {} };
 	const binaries = Container.get(BinaryDataService);
-	jest.spyOn(binaries, 'getAsStream').mockImplementationOnce(async () =>
+	const readToEnd = binaries.getAsStream.bind(binaries);
+	// The file is read twice: to learn about its columns, and to import it.
+	jest.spyOn(binaries, 'getAsStream').mockImplementationOnce(readToEnd).mockImplementationOnce(async () =>
 		Readable.from((function* () {
 			for (let at = 0; at < file.length * 0.7; at += 65_536) yield file.subarray(at, Math.min(at + 65_536, file.length * 0.7));
 			// undici and other clients end an interrupted stream with this error.
@@ -84,7 +82,8 @@ test.each([
 		})()),
 	);
 	await expect(importOf(file, {}, again)).rejects.toThrow(/n8n could not read the file .*terminated.*retry/);
+	expect(await sandbox.writes()).toHaveLength(1);
 	jest.restoreAllMocks();
 	const { json } = await importOf(file, {}, again);
-	expect(json).toMatchObject({ rows: 7_500, created: 7_500 });
+	expect(json).toMatchObject({ rows: 12, created: 12 });
 });
