@@ -28,57 +28,36 @@ test('names of items are not matched by words that mean something else in other 
 	expect(written.items[0]!.json).toMatchObject({ title: 'Named', amount: deal.amount, external_id: deal.external_id });
 });
 
-describe('an empty cell', () => {
-	const row = { 'Last Name': 'New', 'Job Title': '', language: ' ', timezone: null };
-	const stored = { last_name: 'Old', job_title: 'Pilot', language: 'es', timezone: 'Europe/Madrid' };
-
-	test('leaves the stored value as it is', async () => {
-		const { id } = await sandbox.create('contacts', stored);
-		const { items } = await run(update('contact', id, automatic), [row]);
-		expect(items[0]?.json).toMatchObject({ ...stored, last_name: 'New' });
-	});
-
-	test('clears it if the user chooses so', async () => {
-		const { id } = await sandbox.create('contacts', stored);
-		const parameters = { ...update('contact', id, automatic), options: { emptyCells: 'clear' } };
-		const { items } = await run(parameters, [row]);
-		expect(items[0]?.json).toMatchObject({ last_name: 'New', job_title: null, language: null, timezone: null });
-	});
-
-	test('is not a value to write', async () => {
-		const { id } = await sandbox.create('contacts', stored);
-		const parameters = update('contact', id, automatic);
-		const error = await failure(parameters, [{ 'Job Title': '' }]);
-		expect(error.message).toMatch(/values are blank \(Job Title\), so nothing was sent/);
-	});
+test('an empty cell is not a value to write', async () => {
+	const { id } = await sandbox.create('contacts', { last_name: 'Old', job_title: 'Pilot' });
+	const error = await failure(update('contact', id, automatic), [{ 'Job Title': '' }]);
+	expect(error.message).toMatch(/values are blank \(Job Title\), so nothing was sent/);
 });
 
-describe('a record that is referenced by name', () => {
-	test('is found by name, domain or email, with one request for all items', async () => {
-		const company = await sandbox.create('companies', { name: 'Looked Up Ltd', domain: 'looked-up.example' });
-		const tag = await sandbox.create('tags', { name: 'Gold Client' });
-		const [user] = await sandbox.list('users?limit=1');
-		await sandbox.clear();
-		const rows = ['Looked Up Ltd', 'looked up ltd', 'looked-up.example', company.id].map((Company) => ({
-			'Last Name': 'Refers',
-			Company,
-			Owner: user!.email,
-			Tags: 'gold client',
-		}));
-		const { items } = await run(create('contact', automatic), rows);
-		for (const { json } of items) {
-			expect(json).toMatchObject({ company_id: company.id, owner_id: user!.id, tag_ids: [tag.id] });
-		}
-		const reads = (await sandbox.requests()).filter(({ path }) => /companies|users|tags/.test(path));
-		expect(reads.map(({ path }) => path).sort()).toEqual(['/v1/companies', '/v1/tags', '/v1/users']);
-	});
+test('a record that is referenced by name is found by name, domain or email, with one request for all items', async () => {
+	const company = await sandbox.create('companies', { name: 'Looked Up Ltd', domain: 'looked-up.example' });
+	const tag = await sandbox.create('tags', { name: 'Gold Client' });
+	const [user] = await sandbox.list('users?limit=1');
+	await sandbox.clear();
+	const rows = ['Looked Up Ltd', 'looked up ltd', 'looked-up.example', company.id].map((Company) => ({
+		'Last Name': 'Refers',
+		Company,
+		Owner: user!.email,
+		Tags: 'gold client',
+	}));
+	const { items } = await run(create('contact', automatic), rows);
+	for (const { json } of items) {
+		expect(json).toMatchObject({ company_id: company.id, owner_id: user!.id, tag_ids: [tag.id] });
+	}
+	const reads = (await sandbox.requests()).filter(({ path }) => /companies|users|tags/.test(path));
+	expect(reads.map(({ path }) => path).sort()).toEqual(['/v1/companies', '/v1/tags', '/v1/users']);
+});
 
-	test('needs no request if ids are given', async () => {
-		const company = await sandbox.create('companies', { name: 'By Id Ltd' });
-		await sandbox.clear();
-		await run(create('contact', { last_name: 'Refers', company_id: '={{ $json.id }}' }), [{ id: company.id }]);
-		expect((await sandbox.requests()).map(({ path }) => path)).not.toContain('/v1/companies');
-	});
+test('a record that is referenced by its ID needs no request', async () => {
+	const company = await sandbox.create('companies', { name: 'By Id Ltd' });
+	await sandbox.clear();
+	await run(create('contact', { last_name: 'Refers', company_id: '={{ $json.id }}' }), [{ id: company.id }]);
+	expect((await sandbox.requests()).map(({ path }) => path)).not.toContain('/v1/companies');
 });
 
 test('in a batch, the picked records are changed, not those that the items were read from', async () => {

@@ -115,11 +115,10 @@ test('an export that is imported again changes no value, whatever the values', a
 	);
 });
 
-test.each([false, true])('a record nested 100,000 levels deep fails only its row, each time (On Error: %s)', async (continueOnFail) => {
+test('a record nested 100,000 levels deep fails only its row, each time', async () => {
 	const deep = `{"last_name":"B","custom_fields":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-	const lines = (name: string) => `{"last_name":"A","email":"a@${name}"}\n${deep}\n{"last_name":"C","email":"c@${name}"}\n`;
-	const again = { executionId: `deep-${continueOnFail}`, context: {}, continueOnFail };
-	const content = lines(`deep${continueOnFail}.example`);
+	const content = `{"last_name":"A","email":"a@deep.example"}\n${deep}\n{"last_name":"C","email":"c@deep.example"}\n`;
+	const again = { executionId: 'deep', context: {} };
 	for (const attempt of [1, 2]) {
 		const { json, failed } = await importOf(content, { fileFormat: 'ndjson' }, again);
 		expect({ attempt, ...json }).toMatchObject({ attempt, created: 2, failed: 1 });
