@@ -95,11 +95,8 @@ describe('matched on ID, with Source Takes Precedence', () => {
 describe('a choice that is not understood is refused, and nothing is written', () => {
 	test.each([
 		['preview', null, 'Preview'],
-		['preview', 0, 'Preview'],
 		['missingInSource', 'remove', 'When Missing in the Source'],
-		['missingInSource', '', 'When Missing in the Source'],
 		['maxDeletions', 'many', 'Maximum Deletions'],
-		['maxDeletions', '', 'Maximum Deletions'],
 		['maxDeletionsShare', 'half', 'Maximum Deletions (%)'],
 		['differing', 'overwrite', 'When Values Differ'],
 		['missingInCrm', 'maybe', 'When Missing in the CRM'],

@@ -43,10 +43,6 @@ test('linked records are picked or named, and none is created: a sync would not 
 	expect(linked).not.toContain('Created If None');
 });
 
-test('outputs that need attention come before Unchanged', () => {
-	expect(description.outputNames).toEqual(['Created', 'Updated', 'Deleted', 'Conflict', 'Unchanged']);
-});
-
 const sandbox = useSandbox();
 
 const opened = (resource: string, more = {}) => ({

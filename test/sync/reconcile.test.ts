@@ -14,7 +14,6 @@ const comparison = new RecordComparison([
 	fieldNamed('emails', { kind: 'json', lowerCase: ['*.value'] }),
 	fieldNamed('name'),
 	fieldNamed('address.city'),
-	fieldNamed('amount', { kind: 'number' }),
 	fieldNamed('due_at', { kind: 'dateTime' }),
 	fieldNamed('tag_ids', { kind: 'list' }),
 	fieldNamed('website', { isUrl: true }),
@@ -27,10 +26,6 @@ test.each([
 	['case within an object', { place: { code: 'fr', zip: 1 } }, { place: { code: 'FR' } }],
 	['the zone of an instant', { due_at: '2026-03-01T10:00:00.000Z' }, { due_at: '2026-03-01T11:00:00+01:00' }],
 	['the notation of a web address', { website: 'https://one.example/' }, { website: 'HTTPS://One.example:443' }],
-	['a decimal as text', { amount: '12.50' }, { amount: 12.5 }],
-	['the order of a set', { tag_ids: ['a', 'b'] }, { tag_ids: ['b', 'a'] }],
-	['nothing and an empty list', { tag_ids: [] }, { tag_ids: null }],
-	['nothing and an empty text', { name: null }, { name: '' }],
 	['a value that is undefined', { name: 'Ada' }, { name: undefined }],
 	['a value that the source lacks', { name: 'Ada', email: 'a@x.example' }, { name: 'Ada' }],
 	['an object of which the source has no part', { address: { city: 'Lyon' } }, { address: {} }],
@@ -47,7 +42,6 @@ test.each([
 	],
 	['a value that is cleared', { name: 'Ada' }, { name: null }, 'name'],
 	['a missing element', { tag_ids: ['a', 'b'] }, { tag_ids: ['a'] }, 'tag_ids'],
-	['zero and nothing', { amount: null }, { amount: 0 }, 'amount'],
 ])('%s is a difference', (_, stored, incomingValues, name) => {
 	const { changes, patch } = comparison.difference(stored, incomingValues);
 	expect(changes).toEqual([{ field: name, from: Object.values(stored)[0], to: Object.values(incomingValues)[0] }]);
@@ -83,11 +77,6 @@ test.each([
 	['the composition of its accents', 'Zoe\u0308', 'Zo\u00eb'],
 ])('a key does not depend on %s', (_, first, second) => {
 	expect(matchKey(fieldNamed('code'), first)).toBe(matchKey(fieldNamed('code'), second));
-});
-
-test('texts are equal however their accents are composed', () => {
-	expect(comparison.covers('name', 'Zoe\u0308', 'Zo\u00eb')).toBe(true);
-	expect(comparison.covers('name', 'Zoe', 'Zo\u00eb')).toBe(false);
 });
 
 const text = fc.constantFrom('a', 'b', 'c', null);

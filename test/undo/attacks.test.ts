@@ -104,12 +104,9 @@ describe('nothing is written', () => {
 
 	test.each<[string, IDataObject]>([
 		['Until', { options: { until: '={{ $json.nope }}' } }],
-		['Until', { options: { until: '={{ "" }}' } }],
 		['Record Types', { options: { kinds: '={{ [] }}' } }],
 		['Since', { since: '={{ null }}' }],
 		['Maximum Records', { options: { maxUndone: '={{ $json.nope }}' } }],
-		['Preview', { preview: '={{ 0 }}' }],
-		['Preview', { preview: '={{ "0" }}' }],
 		['Preview', { preview: '={{ undefined }}' }],
 	])('if an expression returns nothing for %s: %j', async (label, more) => {
 		const contact = await add('contacts', { last_name: 'a' });

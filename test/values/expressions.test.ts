@@ -5,7 +5,7 @@ import { Expression, type IDataObject, type IExecuteFunctions, type NodeOperatio
 import { expressionSandboxHooks } from 'n8n-workflow/expression-sandboxing';
 
 import { Evaluation } from '../../nodes/CrmPlatform/mapping/expressions/evaluation';
-import { isPlainCode, readsOnlyJson } from '../../nodes/CrmPlatform/mapping/expressions/plainCode';
+import { readsOnlyJson } from '../../nodes/CrmPlatform/mapping/expressions/plainCode';
 import { randomRuns } from '../support/random-runs.ts';
 import { code, everyJson, expression, waysIn } from '../support/expression-grammar.ts';
 import { itemsFor } from '../support/expression-items.ts';
@@ -118,13 +118,6 @@ describe.each(engines)('with n8n’s engine %s,', (engine) => {
 		const expressions = ['={{ $json.at.year }}', '=In {{ $json.at.month }}', '={{ $json.rows[0].total }}'];
 		expectSame(n8n, [json], expressions);
 		expect(allTogether(n8n, expressions.slice(0, 2))).toEqual([[2026, 'In 3']]);
-	});
-
-	test('code that is evaluated together has the values it has alone', () => {
-		const plain = code.filter(isPlainCode).map((snippet) => `={{ ${snippet} }}`);
-		const expressions = fc.array(plain, { minLength: 1, maxLength: 5 });
-		const property = fc.property(itemsFor(engine), expressions, (...samples) => expectSame(n8n, ...samples));
-		fc.assert(property, runs);
 	});
 
 	test('code that reads only the data of its item has the same values for many items at once', () => {
