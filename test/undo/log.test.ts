@@ -1,3 +1,5 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import type { CrmEvent } from '../../nodes/CrmPlatform/log/crmEvent';
 import { alteredService, beforeFirst } from '../support/altered-service.ts';
 import { run } from '../support/node-runs.ts';
@@ -139,13 +141,16 @@ test('a record that others change during the undo stays, also if an event beside
 });
 
 test('a value that the CRM stores otherwise is reported also if another one was taken at first, and is not sent again', async () => {
-	const { id } = await add('contacts', { last_name: 'a', job_title: 'a' });
-	await as('o8', op.update('contact', id, { last_name: 'b', job_title: 'b' }));
+	const { id } = await add('contacts', { last_name: 'a', custom_fields: { contract_tier: 'gold' } });
+	await as('o8', op.update('contact', id, { last_name: 'b', 'custom_fields.contract_tier': 'silver' }));
 	const taken = { status: 409, body: '{"code":"duplicate"}' };
 	service.alter({
 		request: ({ method }) => (method === 'PATCH' && !service.passed.slice(0, -1).some((call) => call.startsWith(method)) ? taken : undefined),
-		edit: ({ method, body }) => void (method === 'PATCH' && (body.job_title = 'other')),
+		edit: ({ method, body }) => void (method === 'PATCH' && (body.custom_fields = { contract_tier: 'bronze' })),
 	});
-	expect((await through.undo('o8')).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('other values') }]);
+	const reason = expect.stringContaining('other values than the previous ones in custom_fields.contract_tier. Check') as string;
+	const change = expect.objectContaining({ field: 'custom_fields.contract_tier', to: 'gold', kept: true }) as IDataObject;
+	const changes = expect.arrayContaining([change]) as unknown;
+	expect((await through.undo('o8')).items).toMatchObject([{ result: 'cannot_be_undone', reason, changes }]);
 	expect(service.passed.filter((call) => call.startsWith('PATCH'))).toHaveLength(2);
 });

@@ -127,60 +127,46 @@ const person = async (path: string, body: IDataObject) => {
 };
 
 describe('in a list of records, whoever changed an entry last decides about it', () => {
-	/** A list of a record: how it is written, with entries that name the others. */
-	type List = { kind: string; collection: string; base: IDataObject; field: string; entry: (id: string) => unknown };
-	const lists: Array<[string, List]> = [
-		['contacts of a deal', {
-			kind: 'deal', collection: 'deals', base: { title: 'E' }, field: 'contact_ids', entry: (id) => id,
-		}],
-		['links', {
-			kind: 'task', collection: 'tasks', base: { title: 'E' }, field: 'links',
-			entry: (id) => ({ resource: 'contacts', id }),
-		}],
-	];
+	const other = async () => ({ resource: 'contacts', id: (await add('contacts', { last_name: 'Entry' })).id });
+	const start = async (...links: unknown[]) => (await add('tasks', { title: 'E', links })).id;
+	const updateAsWorkflow = async (execution: string, id: string, ...links: unknown[]) =>
+		await as(execution, op.update('task', id, { links: JSON.stringify(links) }));
+	const theirs = async (id: string, ...links: unknown[]) => await person(`tasks/${id}`, { links });
+	const now = async (id: string) => (await record('tasks', id))!.links;
 
-	describe.each(lists)('%s', (name, { kind, collection, base, field, entry }) => {
-		const other = async () => entry((await add('contacts', { last_name: 'Entry' })).id);
-		const start = async (...entries: unknown[]) => (await add(collection, { ...base, [field]: entries })).id;
-		const updateAsWorkflow = async (execution: string, id: string, ...entries: unknown[]) =>
-			await as(execution, op.update(kind, id, { [field]: JSON.stringify(entries) }));
-		const theirs = async (id: string, ...entries: unknown[]) => await person(`${collection}/${id}`, { [field]: entries });
-		const now = async (id: string) => (await record(collection, id))![field];
-
-		test('an entry that a person has added again stays, unless the undo takes precedence', async () => {
-			const [addedEntry, id] = [await other(), await start()];
-			await updateAsWorkflow(`${name} 1`, id, addedEntry);
-			await theirs(id);
-			await theirs(id, addedEntry);
-			expect(await undo(`${name} 1`)).toMatchObject({
-				items: [{ result: 'conflict', changes: [{ field, from: [addedEntry], to: [], kept: true }] }],
-			});
-			expect(await now(id)).toEqual([addedEntry]);
-			expect(results(await undo(`${name} 1`, { options: { undoTakesPrecedence: true } }))).toEqual(['undone']);
-			expect(await now(id)).toEqual([]);
+	test('an entry that a person has added again stays, unless the undo takes precedence', async () => {
+		const [addedEntry, id] = [await other(), await start()];
+		await updateAsWorkflow('entry 1', id, addedEntry);
+		await theirs(id);
+		await theirs(id, addedEntry);
+		expect(await undo('entry 1')).toMatchObject({
+			items: [{ result: 'conflict', changes: [{ field: 'links', from: [addedEntry], to: [], kept: true }] }],
 		});
+		expect(await now(id)).toEqual([addedEntry]);
+		expect(results(await undo('entry 1', { options: { undoTakesPrecedence: true } }))).toEqual(['undone']);
+		expect(await now(id)).toEqual([]);
+	});
 
-		test('an entry that a person has removed again stays removed', async () => {
-			const [stays, removedEntry] = [await other(), await other()];
-			const id = await start(stays, removedEntry);
-			await updateAsWorkflow(`${name} 2`, id, stays);
-			await theirs(id, stays, removedEntry);
-			await theirs(id, stays);
-			expect(results(await undo(`${name} 2`))).toEqual(['conflict']);
-			expect(await now(id)).toEqual([stays]);
-		});
+	test('an entry that a person has removed again stays removed', async () => {
+		const [stays, removedEntry] = [await other(), await other()];
+		const id = await start(stays, removedEntry);
+		await updateAsWorkflow('entry 2', id, stays);
+		await theirs(id, stays, removedEntry);
+		await theirs(id, stays);
+		expect(results(await undo('entry 2'))).toEqual(['conflict']);
+		expect(await now(id)).toEqual([stays]);
+	});
 
-		test('the workflow’s changes before and after a person’s are undone, and the person’s stay', async () => {
-			const [first, mine, hers, last] = [await other(), await other(), await other(), await other()];
-			const id = await start(first);
-			await updateAsWorkflow(`${name} 3`, id, mine);
-			await theirs(id, mine, hers);
-			await updateAsWorkflow(`${name} 3`, id, mine, hers, last);
-			expect(results(await undo(`${name} 3`))).toEqual(['undone']);
-			expect(await now(id)).toHaveLength(2);
-			expect(await now(id)).toEqual(expect.arrayContaining([hers, first]));
-			expect(results(await undo(`${name} 3`))).toEqual(['already_so']);
-		});
+	test('the workflow’s changes before and after a person’s are undone, and the person’s stay', async () => {
+		const [first, mine, hers, last] = [await other(), await other(), await other(), await other()];
+		const id = await start(first);
+		await updateAsWorkflow('entry 3', id, mine);
+		await theirs(id, mine, hers);
+		await updateAsWorkflow('entry 3', id, mine, hers, last);
+		expect(results(await undo('entry 3'))).toEqual(['undone']);
+		expect(await now(id)).toHaveLength(2);
+		expect(await now(id)).toEqual(expect.arrayContaining([hers, first]));
+		expect(results(await undo('entry 3'))).toEqual(['already_so']);
 	});
 
 	test('a deleted record is created again with the entries of others only', async () => {
