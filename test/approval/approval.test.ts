@@ -6,7 +6,6 @@ import { until } from '../support/until.ts';
 import { usualLimits } from '../../nodes/CrmPlatform/api/http/retry';
 import { useApprovals } from '../support/approval-sandbox.ts';
 import { shortenWaits } from '../support/short-waits.ts';
-import type { WaitingExecution } from '../support/waiting-execution.ts';
 
 shortenWaits();
 const { at, call, read, newest, count, webhooks, visit, complete, faults, decided, ask } = useApprovals();
@@ -67,21 +66,6 @@ describe('Send and Wait for Approval', () => {
 			await call('PATCH', `/v1/tasks/${String(task.id)}`, { status }, at.person);
 			expect([await visit(task), execution.resumed]).toEqual([expect.stringContaining('Nothing is decided yet'), 0]);
 		}
-	});
-
-	test('of many requests that wait, each continues with its own task, and n8n is called once for each', async () => {
-		const executions: WaitingExecution[] = [];
-		const tasks: IDataObject[] = [];
-		for (let i = 0; i < 20; i++) {
-			executions.push(await ask());
-			tasks.push(await newest());
-		}
-		await Promise.all(tasks.map(async (task) => await complete(task)));
-		await Promise.all(executions.map(decided));
-		expect(executions.map((execution) => execution.output()![0])).toEqual(
-			tasks.map(({ id }) => ({ data: expect.objectContaining({ approved: true, taskId: id }) as unknown })),
-		);
-		expect(executions.map(({ calls }) => calls)).toEqual(tasks.map(() => 1));
 	});
 
 	test.each([
