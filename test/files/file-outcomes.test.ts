@@ -43,31 +43,34 @@ const alteredLine = (line: number, change: (result: IDataObject) => IDataObject)
 
 describe('a service that returns fewer results than requested', () => {
 	test('is asked for the missing results by an import', async () => {
-		service.alter(shortParts(500));
-		const { json, failed } = await importOf(fileOf(2_600, 'short.example'));
-		expect(json).toMatchObject({ rows: 2_600, created: 2_600, failed: 0, unknown: 0 });
+		service.alter(shortParts(10));
+		const { json, failed } = await importOf(fileOf(26, 'short.example'));
+		expect(json).toMatchObject({ rows: 26, created: 26, failed: 0, unknown: 0 });
 		expect(rowsOf(failed)).toEqual([]);
 	});
 
 	test('is asked for the missing results by an export', async () => {
-		await importOf(fileOf(2_600, 'shortly.example'));
-		service.alter(shortParts(500));
+		await importOf(fileOf(26, 'shortly.example'));
+		service.alter(shortParts(10));
 		const filters = filterRows({ 'email[contains]': 'shortly.example' });
 		const { json, text } = await exportOf({ filters, options: { outputFields: ['email'] } });
-		expect(json).toMatchObject({ records: 2_600 });
-		expect(new Set(rowsOf(text).map(({ Email }) => Email)).size).toBe(2_600);
+		expect(json).toMatchObject({ records: 26 });
+		expect(new Set(rowsOf(text).map(({ Email }) => Email)).size).toBe(26);
 	});
 
-	test.each([0, 700])('fails an export if it then returns no more after %s', async (resultCount) => {
-		await importOf(fileOf(1_500, `few${resultCount}.example`));
-		service.alter(lostResults(resultCount));
-		const filters = filterRows({ 'email[contains]': `few${resultCount}.example` });
-		await expect(exportOf({ filters })).rejects.toThrow(`has only ${resultCount} of its 1500 records`);
+	test('fails an export if it then returns no more', async () => {
+		await importOf(fileOf(15, 'few.example'));
+		service.alter(lostResults(7));
+		await expect(exportOf({ filters: filterRows({ 'email[contains]': 'few.example' }) })).rejects.toThrow('has only 7 of its 15 records');
 	});
 
 	test('fails an export if it returns the same again, and is not read forever', async () => {
-		await importOf(fileOf(1_500, 'again.example'));
-		service.alter({ request: ({ url }) => url.searchParams.delete('offset') });
+		await importOf(fileOf(15, 'again.example'));
+		service.alter({
+			request({ url }) {
+				if (url.pathname.endsWith('/results')) url.search = '?limit=10';
+			},
+		});
 		const filters = filterRows({ 'email[contains]': 'again.example' });
 		await expect(exportOf({ filters })).rejects.toThrow(/the same results again and again.* rule 20 /);
 	});
@@ -88,21 +91,10 @@ describe('a row without a readable result', () => {
 		expect(await contactsLike('unknown.example')).toHaveLength(5);
 	});
 
-	test.each<[string, (result: IDataObject) => IDataObject]>([
-		['no index', ({ index: _, ...result }) => result],
-		['an index of null', (result) => ({ ...result, index: null })],
-		['an index beyond the lines', (result) => ({ ...result, index: 7 })],
-		['the index of another, and another id', (result) => ({ ...result, index: 0 })],
-		['no status', ({ status: _, ...result }) => result],
-		['a status in words', (result) => ({ ...result, status: 'ok' })],
-		['a success with an error in it', (result) => ({ ...result, error: { code: 'refused' } })],
-	])('with %s is unknown', async (name, change) => {
-		const domain = `${name.replace(/\W/g, '')}.example`;
-		service.alter(alteredLine(1, change));
-		const { json } = await importOf(fileOf(3, domain));
-		expect(json).toMatchObject({ failed: 0 });
-		expect(Number(json.unknown)).toBeGreaterThan(0);
-		expect(Number(json.unknown) + Number(json.done)).toBe(3);
+	test('with a success that has an error in it is unknown', async () => {
+		service.alter(alteredLine(1, (result) => ({ ...result, error: { code: 'refused' } })));
+		const { json } = await importOf(fileOf(3, 'contradiction.example'));
+		expect(json).toMatchObject({ done: 2, failed: 0, unknown: 1 });
 	});
 });
 
@@ -125,8 +117,6 @@ describe('results', () => {
 	test.each<[string, IDataObject, IDataObject[], IDataObject]>([
 		['count from 1', completed, [at(1), at(2, 422)], { done: 0, failed: 0, unknown: 2 }],
 		['count from 1, of a job that ended early', failed, [at(1), at(2, 422)], { done: 0, failed: 0, unknown: 5 }],
-		['have one of a row that was not sent', completed, [at(0), at(7)], { done: 0, failed: 0, unknown: 2 }],
-		['give one row two outcomes', completed, [at(0), at(0, 422)], { done: 0, failed: 0, unknown: 2 }],
 		['name no row, of a job that ended early', failed, [{ status: 201 }, { status: 422 }], { done: 0, failed: 0, unknown: 5 }],
 		['contradict each other, of a job that says it did nothing', { ...failed, processed: 0 }, [at(0), at(0, 422)], { done: 0, unknown: 5 }],
 	])('that %s cannot belong to the rows, and leave them unknown', async (_, job, results, counts) => {
