@@ -20,25 +20,21 @@ const pickedSetup = (field: string, id: string) => {
 };
 const listed = async () => (await sandbox.requests()).filter(({ path }) => path === '/v1/contacts');
 
-test.each([['task', { title: 'Call' }], ['note', { body: 'Called' }], ['activity', { type: 'call', occurred_at: '2026-03-01T10:00:00Z' }]])(
-	'each %s that hangs on one of the records is found, by their names, emails or IDs',
-	async (resource, values) => {
-		const email = `${resource}@linked.example`;
-		const contact = await sandbox.create('contacts', { last_name: `Linked ${resource}`, email });
-		const company = await sandbox.create('companies', { name: `Linked ${resource}` });
-		const path = resource === 'activity' ? 'activities' : `${resource}s`;
-		const [onContact, onCompany] = [{ resource: 'contacts', id: contact.id }, { resource: 'companies', id: company.id }];
-		const { id: both } = await sandbox.create(path, { ...values, links: [onContact, onCompany] });
-		const { id: onlyCompany } = await sandbox.create(path, { ...values, links: [onCompany] });
-		const found = async (...rows: IDataObject[]) => {
-			const parameters = { ...getMany(resource), filters: { rows } } as INodeParameters;
-			return (await run({ ...setup({}), parameters })).items.map(({ json }) => json.id);
-		};
-		expect(await found({ field: 'linked_to: contacts', operator: 'is', value: email })).toEqual([both]);
-		expect(await found({ field: 'linked_to: companies', operator: 'isRecord', record: byId(company.id) })).toEqual([both, onlyCompany]);
-		expect(await found({ field: 'linked_to', operator: 'is', value: `contacts:${contact.id}` })).toEqual([both]);
-	},
-);
+test('each task that hangs on one of the records is found, by their names, emails or IDs', async () => {
+	const email = 'task@linked.example';
+	const contact = await sandbox.create('contacts', { last_name: 'Linked', email });
+	const company = await sandbox.create('companies', { name: 'Linked' });
+	const [onContact, onCompany] = [{ resource: 'contacts', id: contact.id }, { resource: 'companies', id: company.id }];
+	const { id: both } = await sandbox.create('tasks', { title: 'Call', links: [onContact, onCompany] });
+	const { id: onlyCompany } = await sandbox.create('tasks', { title: 'Call', links: [onCompany] });
+	const found = async (row: IDataObject) => {
+		const parameters = { ...getMany('task'), filters: { rows: [row] } } as INodeParameters;
+		return (await run({ ...setup({}), parameters })).items.map(({ json }) => json.id);
+	};
+	expect(await found({ field: 'linked_to: contacts', operator: 'is', value: email })).toEqual([both]);
+	expect(await found({ field: 'linked_to: companies', operator: 'isRecord', record: byId(company.id) })).toEqual([both, onlyCompany]);
+	expect(await found({ field: 'linked_to', operator: 'is', value: `contacts:${contact.id}` })).toEqual([both]);
+});
 
 describe('a filter is never dropped, since every record would be returned:', () => {
 	test.each<[IDataObject, IDataObject]>([
