@@ -6,7 +6,7 @@ import { useSandbox } from '../support/sandbox.ts';
 import { newIdOf, resultsById, undoing } from '../support/undo-node.ts';
 
 const sandbox = useSandbox();
-const { failure, run } = nodeRuns(sandbox);
+const { failure } = nodeRuns(sandbox);
 const { as, createAs, undo, results, add, record, writes, logShows } = undoing(sandbox);
 
 describe('undo of an execution', () => {
@@ -119,13 +119,6 @@ describe('undo of an execution', () => {
 		expect((await undo('e8')).items).toEqual([]);
 		expect(results(await undo('workflow-1', { undoOf: 'workflow', since }))).toContain('undone');
 	});
-
-	test('of retries counts for the first execution, whose number the keys have', async () => {
-		const contact = await add('contacts', { last_name: 'Lovelace' });
-		const context = { firstExecution: { execution: 'e6' } };
-		await run(op.update('contact', contact.id, { last_name: 'King' }), [{}], { executionId: 'e6b', context });
-		expect(results(await undo('e6'))).toEqual(['undone']);
-	});
 });
 
 describe('the work of others is never lost', () => {
@@ -224,20 +217,4 @@ test('Only These Records undoes those, reports unknown IDs, and refuses what is 
 	for (const onlyRecords of ['={{ [] }}', '={{ [{}] }}', ', ,', '={{ [2 ** 53] }}'])
 		await expect(undo('o1', { options: { onlyRecords } })).rejects.toThrow('Only These Records');
 	expect(resultsById(await undo('o1', { options: { onlyRecords: `={{ ["${secondId}"] }}` } }))).toEqual({ [secondId]: 'undone' });
-});
-
-test('an execution that waited is undone with its writes before and after; a sub-workflow has its own', async () => {
-	const contact = await add('contacts', { last_name: 'W1', job_title: 'a' });
-	const sub = await add('contacts', { last_name: 'W2', job_title: 'a' });
-	/** A node of an execution sets the job title. */
-	const setTitle = async (id: string, job_title: string, setup: Parameters<typeof run>[2]) =>
-		await run(op.update('contact', id, { job_title }), [{}], setup);
-	const context = {};
-	await setTitle(contact.id, 'b', { executionId: '601', name: 'Before', context });
-	await setTitle(sub.id, 'b', { executionId: '602', name: 'In the sub-workflow' });
-	await setTitle(contact.id, 'c', { executionId: '601', name: 'Before', context, runIndex: 1 });
-	await setTitle(contact.id, 'd', { executionId: '601', name: 'After', runIndex: 2 });
-	expect(resultsById(await undo('601'))).toEqual({ [contact.id]: 'undone' });
-	expect([await record('contacts', contact.id), await record('contacts', sub.id)]).toMatchObject([{ job_title: 'a' }, { job_title: 'b' }]);
-	expect(resultsById(await undo('602'))).toEqual({ [sub.id]: 'undone' });
 });
