@@ -258,7 +258,7 @@ function explainRefusal(sent: RecordUndo, refusal: Error): Explanation {
 const isValueTaken = ({ action }: RecordUndo, refusal: Error): boolean => action !== 'delete' && refusalDetails(refusal).code === 'duplicate';
 
 /** The result of a write that the CRM has accepted, with the record as it is now. It names the fields that have not become as planned. */
-export function asStored(undo: RecordUndo, answer: IDataObject): RecordUndo {
+function asStored(undo: RecordUndo, answer: IDataObject): RecordUndo {
 	const { action, changes, fields, result: planned, notSent = [] } = undo;
 	const newId = action === 'create' ? idText(answer.id) ?? undo.newId : undo.newId;
 	if (action === 'delete' || (action === 'create' && newId === undefined)) return undo;
