@@ -194,3 +194,18 @@ test.each([
 	await publishing;
 	expect([started(), messages()]).toEqual([expected, []]);
 });
+
+test('a replica that lags too long is reported as another log, and starts nothing that has succeeded again', async () => {
+	const { clock, service, happen, choose, publish, started, messages } = await pollWorld();
+	const { newest } = service.log;
+	const before = await newest();
+	await publish(choose({ doneWhen: 'succeeded' }));
+	happen('r1', 'r2');
+	await clock.advance(60_000);
+	service.log.newest = async () => before;
+	await clock.advance(60_000);
+	service.log.newest = newest;
+	happen('r3');
+	await clock.advance(120_000);
+	expect([started(), messages()]).toEqual([['e2', 'e3', 'e4'], [expect.stringContaining('no longer has what this trigger has read')]]);
+});

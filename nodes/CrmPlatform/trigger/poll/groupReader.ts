@@ -160,7 +160,10 @@ export class GroupReader {
 		const replaced = position.replaced.map(({ choice, lastBefore, lastPossiblyBefore }) =>
 			({ choice, lastBefore: Math.min(lastBefore, end), lastPossiblyBefore: Math.min(lastPossiblyBefore, end) }));
 		this.mark = { sequence: 0, seenAt: -Infinity };
-		return { ...nothingRead, moved: { sequence, newest, replaced, at: new Date(this.trigger.clock.now()).toISOString() }, notice: otherLog(since) };
+		// The log may be the same, on a replica that lags longer than any should: then, its events are read again.
+		const readBefore = Math.max(position.readBefore, position.sequence);
+		const at = new Date(this.trigger.clock.now()).toISOString();
+		return { ...nothingRead, moved: { sequence, readBefore, newest, replaced, at }, notice: otherLog(since) };
 	}
 
 	/** Leaves out what is open or done: a new beginning or scope may read it again. */
