@@ -209,3 +209,27 @@ test('a replica that lags too long is reported as another log, and starts nothin
 	await clock.advance(120_000);
 	expect([started(), messages()]).toEqual([['e2', 'e3', 'e4'], [expect.stringContaining('no longer has what this trigger has read')]]);
 });
+
+test.each([
+	['30 seconds later starts', 30_000, ['created', 'created'], []],
+	[
+		'never is reported, and the other of its group starts', Infinity, ['created'],
+		[expect.stringMatching(/^The event e2 was set aside .* record r0x0 /)],
+	],
+])('a created record that the CRM returns, but lists %s', async (_, ms, changes, reports) => {
+	const { clock, service, n8n, publish, messages } = await pollWorld();
+	await publish({ ...recordsOf('lead'), groupSize: 2 });
+	const { page } = service;
+	const listedAt = clock.now() + ms;
+	await n8n.kill();
+	service.page = (query) => {
+		const answer = page(query);
+		const isListed = ({ id }: { id: string }) => id !== 'r0x0' || clock.now() > listedAt || !Array.isArray(query.ids);
+		return { ...answer, data: answer.data.filter(isListed) };
+	};
+	await n8n.start();
+	service.write('r0', 'lead');
+	service.write('r1', 'lead');
+	await clock.advance(300_000);
+	expect([n8n.allRows.flatMap(({ items }) => items.map(({ change }) => change)), messages()]).toEqual([changes, reports]);
+});

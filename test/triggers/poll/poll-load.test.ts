@@ -5,7 +5,7 @@ import { groupOfEvents, groupOfRecords } from '../../../nodes/CrmPlatform/trigge
 import { entryOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import { groupLoader } from '../../../nodes/CrmPlatform/trigger/poll/loading';
 import type { Access, PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
-import { RecordBehindError, type RecordReader } from '../../../nodes/CrmPlatform/trigger/poll/records';
+import type { RecordReader } from '../../../nodes/CrmPlatform/trigger/poll/records';
 import { httpError } from '../../http/http-error.ts';
 import { PollModelService } from './poll-model/poll-service.ts';
 
@@ -90,15 +90,18 @@ test('an event tells its record before and after; without that, the record may h
 });
 
 test.each([
-	[0, true, false, new RecordBehindError()], [1, true, false, new TypeError()], [2, false, true, new Error('refused')],
-])('after %i failures, records may be behind their events (%s), or are refused (%s)', async (failed, mayBeBehind, isFinal, error) => {
-	const changed = jest.fn(async () => await Promise.reject(error));
-	const { group, access, loaderWith } = await groupOf(2, 0);
+	[0, true, true, undefined], [1, true, false, new TypeError()], [2, false, true, new Error('refused')],
+])('after %i failures, a replica may lag (%s), and what was not read is refused (%s)', async (failed, mayLag, isFinal, error) => {
+	const { events, group, access, loaderWith } = await groupOf(3, 0);
+	const item = { id: 'r0' };
+	const changes = [{ events: [events[0]!], item, isBehind: false }, { events: events.slice(1), item, isBehind: true }];
+	const changed = jest.fn(async () => (error ? await Promise.reject(error) : changes));
 	const loader = loaderWith({ ...access, records: { changed, scope: {} } as unknown as RecordReader });
-	const failures = [{ ids: ['e1', 'e2'], error, isFinal }];
 	const entry = entryOf({ ...group, beginning: 'records /people' }, { failedReadings: failed });
-	expect(await loader(entry)).toEqual({ items: [], failures });
-	expect(changed).toHaveBeenCalledWith([expect.anything(), expect.anything()], mayBeBehind, expect.any(Function));
+	const behind = new Error('The CRM does not yet return the record r1 in the state that the event e3 reports');
+	const failures = [{ ids: error ? ['e1', 'e2', 'e3'] : ['e2', 'e3'], error: error ?? behind, isFinal }];
+	expect(await loader(entry)).toEqual({ items: error ? [] : [item], failures });
+	expect(changed).toHaveBeenCalledWith(events, mayLag);
 });
 
 test('pending records that the CRM no longer lists are read again and reported, as the events that its log no longer has', async () => {

@@ -4,6 +4,7 @@ import type { Query } from '../../../nodes/CrmPlatform/api/http/path';
 import { fieldNamed } from '../../../nodes/CrmPlatform/fields/field';
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { Backfill } from '../../../nodes/CrmPlatform/trigger/poll/position';
+import type { RecordReader } from '../../../nodes/CrmPlatform/trigger/poll/records';
 import { byId, filterRows } from '../../support/parameters.ts';
 import { type Published, usePublished } from '../../support/published-workflow.ts';
 import { useSandbox } from '../../support/sandbox.ts';
@@ -14,6 +15,10 @@ const sandbox = useSandbox({ contacts: 250 });
 const ofContacts = { source: 'records', resource: 'contact', simplify: false };
 const { publish } = usePublished(sandbox, { ...ofContacts, grouping: 'group' });
 const { publish: publishEach } = usePublished(sandbox, ofContacts);
+
+/** The items that a reader makes of events which it reads for the third time. */
+const itemsOf = async (reader: RecordReader, ...events: CrmEvent[]) =>
+	(await reader.changed(events, false)).flatMap(({ item, isBehind }) => (isBehind ? ['behind'] : item ?? []));
 
 const items = (n8n: Published) => n8n.executions.flatMap((execution) => execution.items);
 const changes = (n8n: Published) => items(n8n).map(({ change }) => change);
@@ -148,8 +153,22 @@ test('a record that was deleted before the event of its creation was read is rep
 	const reader = readerOf(scopeOf('lead'), (query) => pageOf([], query));
 	const object = { id: '1', stage: 'lead' };
 	const event = (type: string) => ({ id: type, type, data: { object, previous: null, changed: [] } }) as unknown as CrmEvent;
-	const reported = [...await reader.changed([event('p.created')], false), ...await reader.changed([event('p.deleted')], false)];
+	const reported = [...await itemsOf(reader, event('p.created')), ...await itemsOf(reader, event('p.deleted'))];
 	expect(reported).toEqual([{ ...object, change: 'deleted' }]);
+});
+
+test.each([
+	['exists is behind', { stage: 'lead' }, ['behind']],
+	['is older than its event is behind', { stage: 'customer', updated_at: '2026-01-01T00:00:00Z' }, ['behind']],
+	['has left the scope since is left out', { stage: 'customer' }, []],
+	['is another one, which has its address now, is left out', { id: '3', stage: 'lead' }, []],
+])('a record that the list omits and that, read by its ID, %s', async (_, more, expected) => {
+	const object = { id: '1', created_at: '', updated_at: '2026-01-02T00:00:00Z', revision: 0, stage: 'lead' };
+	const reader = readerOf(scopeOf('lead'), (query) => pageOf('stage' in query ? [] : [{ ...object, ...more }], { ...query, ids: [] }));
+	const event = (id: string, type: string) =>
+		({ id, type, data: { object: { ...object, id }, previous: null, changed: [] } }) as unknown as CrmEvent;
+	const deleted = { ...object, id: '2', change: 'deleted' };
+	expect(await itemsOf(reader, event('1', 'p.created'), event('2', 'p.deleted'))).toEqual([...expected, deleted]);
 });
 
 test('records of several lists that were created in one millisecond come once each, although the CRM keeps microseconds', async () => {
@@ -197,22 +216,22 @@ test('records that only another ID or an earlier time than the filters allow are
 		({ id: type, type, data: { object: { id: '2' }, previous: null, changed: [], ...more } }) as unknown as CrmEvent;
 	const erasure = [event('p.updated', { erased: true }), event('p.deleted', { erased: true })];
 	for (const events of [[event('p.updated', {})], erasure]) {
-		expect(await read({ ids: ['1'] }).changed(events, false)).toEqual([]);
-		expect(await read({ stage: 'customer' }).changed(events, false)).toEqual([{ id: '2', change: 'deleted' }]);
+		expect(await itemsOf(read({ ids: ['1'] }), ...events)).toEqual([]);
+		expect(await itemsOf(read({ stage: 'customer' }), ...events)).toEqual([{ id: '2', change: 'deleted' }]);
 	}
 	const fields = [fieldNamed('updated_at', { kind: 'dateTime' })];
 	const filters = { entered: '', queries: [{ updated_since: '2026-03-01T00:00:00Z' }] };
 	const changedSince = readerOf({ ...scopeOf(''), fields, filters }, (query) => pageOf([], query));
 	const [object, previous] = ['2', '1'].map((month) => ({ id: '2', updated_at: `2026-0${month}-01T00:00:00Z` }));
-	expect(await changedSince.changed([event('p.updated', { object, previous })], false)).toEqual([]);
+	expect(await itemsOf(changedSince, event('p.updated', { object, previous }))).toEqual([]);
 	// An event may not say when the record was changed before, nor a deletion when it was changed last.
 	const until = { entered: '', queries: [{ updated_until: '2026-02-01T00:00:00Z' }, { 'updated_at[lt]': '2026-02-01T00:00:00Z' }] };
 	for (const query of until.queries) {
 		const changedUntil = readerOf({ ...scopeOf(''), fields, filters: { ...until, queries: [query] } }, () => pageOf([], {}));
 		const left = [{ ...object, change: 'deleted' }];
-		expect(await changedUntil.changed([event('p.updated', { object, previous: { stage: 'lead' } })], false)).toEqual(left);
-		expect(await changedUntil.changed([event('p.deleted', { object })], false)).toEqual(left);
-		expect(await changedUntil.changed([event('p.created', { object })], false)).toEqual([]);
+		expect(await itemsOf(changedUntil, event('p.updated', { object, previous: { stage: 'lead' } }))).toEqual(left);
+		expect(await itemsOf(changedUntil, event('p.deleted', { object }))).toEqual(left);
+		expect(await itemsOf(changedUntil, event('p.created', { object }))).toEqual([]);
 	}
 });
 

@@ -1,4 +1,4 @@
-import { type IDataObject, NodeApiError } from 'n8n-workflow';
+import { type IDataObject, type ITriggerFunctions, NodeApiError } from 'n8n-workflow';
 
 import { isTransient } from '../../api/http/retry';
 import { unauthorized } from '../../api/http/statuses';
@@ -11,13 +11,13 @@ import { debugLeftOut } from '../triggerContext';
 import type { GroupItems, LedgerEntry } from './ledger';
 import type { Access, PublishedTrigger } from './pollSettings';
 import { type Group, memberIds, memberNoun, needsRecords } from './position';
-import { RecordBehindError } from './records';
+import type { RecordChange } from './records';
 
 /** Milliseconds for which the names of linked records are remembered. */
 const maxNameAge = 60_000;
 
-/** Number of reads that may return records older than their events; they take longer than a replica may lag. */
-const maxBehind = 2;
+/** Number of reads that a replica may answer that lags; they take longer than that. */
+const maxLagging = 2;
 
 /** Returns what reads the items of a group with one credential, even if the user has chosen another beginning since */
 export function groupLoader({ api, log, records }: Access, { n8n, clock, settings }: PublishedTrigger): (entry: LedgerEntry) => Promise<GroupItems> {
@@ -26,19 +26,19 @@ export function groupLoader({ api, log, records }: Access, { n8n, clock, setting
 	let [connection, copiedAt] = [api, -Infinity];
 	const ofEvents = async ({ group, input, failedReadings }: LedgerEntry): Promise<GroupItems[]> => {
 		const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
-		const failures = missing(group, events, 'the event log no longer has it');
-		const noteLeftOut = (leftOut: CrmEvent[]) => debugLeftOut(n8n, leftOut.map(({ id }) => id), 'there is nothing to report about its record');
 		const parts = needsRecords(group)
-			? [await itemsOrFailure(events.map(({ id }) => id), records!.changed(events, failedReadings < maxBehind, noteLeftOut))]
+			? [await partOf(events, records!.changed(events, failedReadings < maxLagging).then((changes) => itemsOfChanges(n8n, changes)))]
 			: await inParallel(events, async (event) =>
-				await itemsOrFailure([event.id], eventOutput(event, output, connection).then((item) => [item])));
-		return [{ items: [], failures }, ...parts];
+				await partOf([event], eventOutput(event, output, connection).then((item) => ({ items: [item], failures: [] }))));
+		return [{ items: [], failures: missing(group, events, 'the event log no longer has it') }, ...parts];
 	};
 	return async (entry) => {
 		if (clock.now() - copiedAt > maxNameAge) [connection, copiedAt] = [{ ...api }, clock.now()];
 		const { group, input } = entry;
 		// Changes since the backfill has read the records are reported by later events.
-		const parts = memberNoun(group) === 'records' ? await recordsOf(group, input ?? records!.existing(memberIds(group))) : await ofEvents(entry);
+		const parts = memberNoun(group) === 'records'
+			? [await partOf(group.members, recordsOf(group, input ?? records!.existing(memberIds(group))))]
+			: await ofEvents(entry);
 		return {
 			items: await withNamesOfLinks(connection, parts.flatMap(({ items }) => items), output.names, records?.scope.template),
 			failures: parts.flatMap(({ failures }) => failures),
@@ -47,10 +47,20 @@ export function groupLoader({ api, log, records }: Access, { n8n, clock, setting
 }
 
 /** The items of records. One that was deleted has an event for that, but a list may also lag, or hide it from another credential. */
-async function recordsOf(group: Group, reading: IDataObject[] | Promise<IDataObject[]>): Promise<GroupItems[]> {
-	const loaded = await itemsOrFailure(memberIds(group), reading);
-	const failures = missing(group, loaded.items, 'the CRM no longer lists it among the chosen records');
-	return [loaded.failures.length > 0 ? loaded : { ...loaded, failures }];
+async function recordsOf(group: Group, reading: IDataObject[] | Promise<IDataObject[]>): Promise<GroupItems> {
+	const items = await reading;
+	return { items, failures: missing(group, items, 'the CRM no longer lists it among the chosen records') };
+}
+
+function itemsOfChanges(n8n: ITriggerFunctions, changes: RecordChange[]): GroupItems {
+	const failures: GroupItems['failures'] = [];
+	for (const { events, item, isBehind } of changes) {
+		const ids = events.map(({ id }) => id);
+		const why = `The CRM does not yet return the record ${String(events[0]!.data.object.id)} in the state that the event ${ids.at(-1)} reports`;
+		if (isBehind) failures.push({ ids, error: new Error(why), isFinal: true });
+		else if (!item) debugLeftOut(n8n, ids, 'there is nothing to report about its record');
+	}
+	return { items: changes.flatMap(({ item, isBehind }) => (isBehind || !item ? [] : [item])), failures };
 }
 
 function missing(group: Group, found: Array<{ id?: unknown }>, why: string): GroupItems['failures'] {
@@ -58,17 +68,13 @@ function missing(group: Group, found: Array<{ id?: unknown }>, why: string): Gro
 	return ids.length > 0 ? [{ ids, error: new Error(why), isFinal: true }] : [];
 }
 
-async function itemsOrFailure(ids: string[], reading: IDataObject[] | Promise<IDataObject[]>): Promise<GroupItems> {
-	try {
-		return { items: await reading, failures: [] };
-	} catch (error) {
-		return { items: [], failures: [{ ids, error: error as Error, isFinal: isReadRefused(error) }] };
-	}
-}
+/** Part of a group; it is missing as a whole if it cannot be read. */
+const partOf = async (members: Array<{ id: string }>, reading: Promise<GroupItems>): Promise<GroupItems> =>
+	await reading.catch((error: Error) => ({ items: [], failures: [{ ids: members.map(({ id }) => id), error, isFinal: isReadRefused(error) }] }));
 
 /** Whether the service refused this request: the cause is not the connection, the whole service or the rate limit. */
 function isReadRefused(error: unknown): boolean {
-	if (!(error instanceof NodeApiError)) return !(error instanceof TypeError || error instanceof RecordBehindError);
+	if (!(error instanceof NodeApiError)) return !(error instanceof TypeError);
 	if (isWebPage(error)) return false;
 	const status = Number(error.httpCode);
 	return status >= 400 && status < 500 && status !== unauthorized && !isTransient({ status, headers: {} });

@@ -11,6 +11,7 @@ import { readPage, readPages, type Page } from '../../api/lists/pages';
 import type { ListDescription } from '../../api/openapi/listing';
 import { conditionOf, verdictOf, type Condition } from '../../fields/condition';
 import { type Field, idField } from '../../fields/field';
+import { recordsById } from '../../lookUp/byId';
 import { maxIds } from '../../lookUp/lookUp';
 import { withFields } from '../../lookUp/recordList';
 import type { OutputField } from '../../model';
@@ -31,8 +32,14 @@ export interface RecordScope {
 	outputFields?: OutputField[] | undefined;
 }
 
-/** Thrown when the list of records does not yet show the change that an event reports. */
-export class RecordBehindError extends Error {}
+/** What events report about one record. */
+export interface RecordChange {
+	events: CrmEvent[];
+	/** Absent if there is nothing to report. */
+	item: IDataObject | undefined;
+	/** Whether the list does not show yet what the last event reports. */
+	isBehind: boolean;
+}
 
 /** Reads the records in scope as they are now. */
 export class RecordReader {
@@ -120,24 +127,19 @@ export class RecordReader {
 	/**
 	 * Makes one item for each record that the events are about.
 	 *
-	 * @param mayBeBehind whether the answer of a replica may be older than an event
-	 * @param noteLeftOut is told the events of a record about which there is nothing to report
-	 * @throws RecordBehindError if the answer is older
+	 * @param mayLag whether a replica may answer that lags. If none may, a record that the list omits is read alone: it may be in scope nevertheless
 	 */
-	async changed(events: CrmEvent[], mayBeBehind: boolean, noteLeftOut: (events: CrmEvent[]) => void = () => undefined): Promise<IDataObject[]> {
+	async changed(events: CrmEvent[], mayLag: boolean): Promise<RecordChange[]> {
 		const eventsByRecord = new Map<string, CrmEvent[]>();
 		for (const event of events) getOrCreate(eventsByRecord, String(event.data.object.id), () => []).push(event);
 		const found = await this.inScope([...eventsByRecord.keys()]);
-		return [...eventsByRecord].flatMap(([id, recordEvents]) => {
-			const record = found.get(id);
-			const last = recordEvents.at(-1)!;
-			if (mayBeBehind && this.isBehind(record, last)) {
-				throw new RecordBehindError(`The CRM does not yet return the record ${id} in the state that the event ${last.id} reports`);
-			}
-			const item = this.changedItem(record, recordEvents, last);
-			if (item) return [item];
-			noteLeftOut(recordEvents);
-			return [];
+		const omitted = [...eventsByRecord].flatMap(([id, recordEvents]) => (found.has(id) || !this.wasInScope(recordEvents.at(-1)!) ? [] : [id]));
+		const readAlone = await recordsById(this.api, { path: this.scope.path, list: undefined, fields: [] }, mayLag ? [] : omitted);
+		return [...eventsByRecord].map(([id, recordEvents]) => {
+			const [record, alone, last] = [found.get(id), readAlone.get(id), recordEvents.at(-1)!];
+			const isOmitted = alone !== undefined && (this.isBehind(alone, last) || verdictOf(alone, this.conditions) !== 'no');
+			const isBehind = isOmitted || (mayLag && this.isBehind(record, last));
+			return { events: recordEvents, item: this.changedItem(record, recordEvents, last), isBehind };
 		});
 	}
 
@@ -146,14 +148,16 @@ export class RecordReader {
 		const isCreated = recordEvents.some((event) => event.type.endsWith('.created'));
 		if (record) return { ...this.output(record), change: isCreated ? 'created' : 'updated' };
 		const { object } = last.data;
-		// A record that was in scope then and is not now has been deleted or changed since: a later event reports it.
-		if (!isGone(last) && verdictOf(object, this.conditions) === 'yes') return undefined;
+		// It has been deleted or changed since: a later event reports it.
+		if (this.wasInScope(last)) return undefined;
 		// An ID never changes.
 		if (verdictOf({ id: object.id }, this.conditions) === 'no') return undefined;
 		// A record that was never in scope was never returned. Nothing but its id is left of an erased one.
 		if (!isErased(last) && recordEvents.flatMap(this.statesOf).every((state) => verdictOf(state, this.conditions) === 'no')) return undefined;
 		return { ...this.output(object), change: 'deleted' };
 	}
+
+	private readonly wasInScope = (event: CrmEvent): boolean => !isGone(event) && verdictOf(event.data.object, this.conditions) === 'yes';
 
 	/** The record before and after an event. Of its time of change, an event may have only the new one, that of a deletion included. */
 	private readonly statesOf = (event: CrmEvent): IDataObject[] => {

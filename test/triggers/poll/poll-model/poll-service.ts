@@ -110,7 +110,7 @@ export class PollModelService {
 	has = (event: CrmEvent): boolean => this.entries.some((entry) => entry.event === event);
 
 	/** A page of records as they are now. */
-	page = (query: Query): object => {
+	page = (query: Query): ReturnType<typeof pageOf> => {
 		this.fail();
 		this.answers += 1;
 		const until = this.clock.now() - (this.answers % 2 === 0 ? this.lag : 0);
@@ -119,7 +119,7 @@ export class PollModelService {
 			this.cursorsExpire -= 1;
 			throw httpError('410');
 		}
-		return JSON.parse(JSON.stringify(pageOf(records, query))) as object;
+		return JSON.parse(JSON.stringify(pageOf(records, query))) as ReturnType<typeof pageOf>;
 	};
 
 	readonly log: EventLog = {

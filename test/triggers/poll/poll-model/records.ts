@@ -2,6 +2,7 @@ import type { ListDescription } from '../../../../nodes/CrmPlatform/api/openapi/
 import { RecordReader, type RecordScope } from '../../../../nodes/CrmPlatform/trigger/poll/records';
 import type { Connection } from '../../../../nodes/CrmPlatform/api/connection';
 import type { Query } from '../../../../nodes/CrmPlatform/api/http/path';
+import { httpError } from '../../../http/http-error.ts';
 
 export interface ModelRecord {
 	id: string;
@@ -30,12 +31,15 @@ export function scopeOf(stage: string): RecordScope {
 	return { path: '/people', template: '/people', list, fields: [], filters };
 }
 
-/** The trigger's reader of records. */
-export function readerOf(scope: RecordScope, answer: (query: Query) => object): RecordReader {
-	const api = {
-		send: async ({ query }: { query: Query }) => ({ status: 200, headers: {}, body: answer(query) }),
-	} as unknown as Connection;
-	return new RecordReader(api, scope);
+/** The trigger's reader of records. @param answer the list that the service returns; a record alone is its only one with this ID */
+export function readerOf(scope: RecordScope, answer: (query: Query) => { data: object[] }): RecordReader {
+	const bodyOf = (path: string, query: Query): object => {
+		if (path === scope.path) return answer(query);
+		const [record] = answer({ ids: path.slice(path.lastIndexOf('/') + 1) }).data;
+		return record ?? (() => { throw httpError('404'); })();
+	};
+	const send = async ({ path, query }: { path: string; query: Query }) => ({ status: 200, headers: {}, body: bodyOf(path, query) });
+	return new RecordReader({ send } as unknown as Connection, scope);
 }
 
 /** A page of the list of records, as the service answers. The cursor names a record that may have been deleted. */
