@@ -10,7 +10,8 @@ import type {
 
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import { systemClock, type Clock } from '../../nodes/CrmPlatform/base/clock';
-import { forgetPollers, startPollTrigger } from '../../nodes/CrmPlatform/trigger/poll/trigger';
+import { clearProcessMemory } from '../../nodes/CrmPlatform/base/processMemory';
+import { startPollTrigger } from '../../nodes/CrmPlatform/trigger/poll/trigger';
 import type { Setup } from './node-runs.ts';
 import type { TestSandbox } from './sandbox.ts';
 import { loadTrigger } from './loaded-trigger.ts';
@@ -78,7 +79,7 @@ export class Published {
 	/** Kills n8n: running executions crash, and the trigger does not learn of it. */
 	kill(): void {
 		this.process += 1;
-		forgetPollers();
+		clearProcessMemory();
 		void this.published?.response.closeFunction?.();
 		this.published = undefined;
 		for (const execution of this.executions) {

@@ -15,7 +15,7 @@ import type {
 
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
-import { forgetStates } from '../../nodes/CrmPlatform/trigger/storedState';
+import { clearProcessMemory } from '../../nodes/CrmPlatform/base/processMemory';
 import { watchSubscription } from '../../nodes/CrmPlatform/trigger/webhook/subscriptionWatch';
 import { startLocalServer, type LocalServer } from './local-server.ts';
 import { until } from './until.ts';
@@ -33,7 +33,7 @@ const nodeType = new CrmPlatformTrigger();
 const webhookDescription = nodeType.description.webhooks![0]!;
 
 export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
-	forgetStates();
+	clearProcessMemory();
 	const trigger = new TestTrigger(setup);
 	await trigger.listen();
 	return trigger;
@@ -98,7 +98,7 @@ export class TestTrigger {
 	/** Kills n8n and starts it again. */
 	async restart(): Promise<void> {
 		await this.stopWatching();
-		forgetStates();
+		clearProcessMemory();
 		if (!(await this.hook('checkExists', false, 'init'))) await this.hook('create', false, 'init');
 		await this.watch('init');
 	}

@@ -7,6 +7,7 @@ import { isToolCall } from '../api/toolNode';
 import { sha256 } from '../base/digest';
 import { scalarsIn } from '../base/json';
 import { RecentMap } from '../base/maps';
+import { processMemory } from '../base/processMemory';
 import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
 import { nodeContext, runIdentity } from '../writing/runState';
@@ -64,7 +65,7 @@ const remembered = 24 * 60 * 60 * 1000;
  * The calls of this process that failed after they had sent a write, with the time of the first failure, as old as their idempotency key. A chat
  * makes each call in its own execution, and n8n's MCP trigger in none, so nothing that n8n keeps with one reaches the next attempt.
  */
-const failedCalls = new RecentMap<string, { identity: NodeRun['identity']; at: number }>(1_000);
+const failedCalls = processMemory(new RecentMap<string, { identity: NodeRun['identity']; at: number }>(1_000));
 
 /** The model's arguments. AI Agent 3 lays them over its item; only n8n's record of the run has them apart (n8n-core 2.41, requests-response). */
 export function argumentsOf(n8n: IExecuteFunctions): IDataObject {

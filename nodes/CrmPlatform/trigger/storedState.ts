@@ -1,6 +1,7 @@
 import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 import { getOrCreate } from '../base/maps';
+import { processMemory } from '../base/processMemory';
 
 /**
  * The progress of a trigger, in the workflow's static data. n8n 2.41 gives a trigger a copy of it when it registers it (computeTriggerDiff:
@@ -28,9 +29,7 @@ export type StateVersion = Pick<StoredState, 'takeover' | 'revision'>;
 type StoredState = z.infer<typeof storedState>;
 
 /** The newest states that this process knows, by workflow, then by the name of the state. */
-const statesByWorkflow = new Map<string, Map<string, StoredState>>();
-
-export const forgetStates = (): void => statesByWorkflow.clear();
+const statesByWorkflow = processMemory(new Map<string, Map<string, StoredState>>());
 
 /** The state that this trigger has stored last; undefined if there is none that can be read. */
 export function readState<State>(n8n: StateKeeper, schema: z.ZodType<State>): State | undefined {

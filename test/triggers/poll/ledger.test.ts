@@ -11,7 +11,8 @@ import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollSe
 import {
 	type Choice, type Group, groupOfEvents, groupOfRecords, latestChosen, type Position, storedPosition, typesToRead, whyNotChosen,
 } from '../../../nodes/CrmPlatform/trigger/poll/position';
-import { forgetStates, storeState } from '../../../nodes/CrmPlatform/trigger/storedState';
+import { clearProcessMemory } from '../../../nodes/CrmPlatform/base/processMemory';
+import { storeState } from '../../../nodes/CrmPlatform/trigger/storedState';
 
 const options = { doneWhen: 'succeeded', attempts: 3, afterCrash: 'startAgain' } as const;
 
@@ -355,9 +356,9 @@ test('a position is read again with everything that was stored', () => {
 		getInstanceId: () => 'i', getNode: () => node, getWorkflow: () => ({ id: 'w' }), getWorkflowStaticData: () => data,
 	} as unknown as ITriggerFunctions;
 	storeState(n8n, state);
-	forgetStates();
+	clearProcessMemory();
 	expect(storedPosition(n8n)).toEqual(state);
-	forgetStates();
+	clearProcessMemory();
 });
 
 test('the latest chosen events are searched for until there are enough, and among a thousand', async () => {

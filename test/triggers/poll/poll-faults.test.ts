@@ -1,9 +1,9 @@
-import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
+import { clearProcessMemory } from '../../../nodes/CrmPlatform/base/processMemory';
 import { choiceOf } from './poll-model/poll-histories.ts';
 import { isUnwritable, pollWorld } from './poll-model/poll-world.ts';
 import { readerOf, scopeOf } from './poll-model/records.ts';
 
-afterEach(forgetPollers);
+afterEach(clearProcessMemory);
 
 const afterCrashes = ['startAgain', 'setAside'] as const;
 const states = ['restarted', 'running', 'without its database', 'slow', 'for a while on another account', 'behind a replica'] as const;

@@ -1,10 +1,10 @@
-import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
+import { clearProcessMemory } from '../../../nodes/CrmPlatform/base/processMemory';
 import type { PollHistory, PollStep } from './poll-model/poll-histories.ts';
 import { playPollHistory } from './poll-model/play-poll-history.ts';
 import { brokenPollPromises } from './poll-model/poll-promises.ts';
 import { quick, pollWorld } from './poll-model/poll-world.ts';
 
-afterEach(forgetPollers);
+afterEach(clearProcessMemory);
 
 const happen = (type: string, count = 1, more: object = {}): PollStep => ({ does: 'happen', count, type, record: 0, late: 0, ...more });
 const wait = (ms: number): PollStep => ({ does: 'wait', ms });

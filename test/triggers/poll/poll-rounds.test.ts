@@ -4,20 +4,20 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import type { Newest } from '../../../nodes/CrmPlatform/log/eventLog';
-import { forgetNewest, GroupReader, sharedNewest } from '../../../nodes/CrmPlatform/trigger/poll/groupReader';
+import { clearProcessMemory } from '../../../nodes/CrmPlatform/base/processMemory';
+import { GroupReader, sharedNewest } from '../../../nodes/CrmPlatform/trigger/poll/groupReader';
 import { ledgerOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { Access, PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import { Progress } from '../../../nodes/CrmPlatform/trigger/poll/poller';
 import type { Group, Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
-import { forgetPollers, startPolling } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
-import { forgetStates } from '../../../nodes/CrmPlatform/trigger/storedState';
+import { startPolling } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
 import { randomRuns } from '../../support/random-runs.ts';
 import { createDeferredPromise, type DeferredPromise } from './deferred-promise.ts';
 import type { PollHistory } from './poll-model/poll-histories.ts';
 import { PollModelService } from './poll-model/poll-service.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 
-afterEach(forgetPollers);
+afterEach(clearProcessMemory);
 const api = { viewer: 'viewer', notices: new Set<string>() } as unknown as Connection;
 
 /** A trigger that was opened 14 seconds ago, a second before it reads; its executions last so many milliseconds. */
@@ -225,7 +225,7 @@ test('a reading ends with as many events as may be open, or 10,000 that a filter
 	expect([await inGroups.read(0), await inGroups.read(0)]).toEqual([[40, 2, 0], [80, 2, 0]]);
 	all.reached.ledger = ledgerOf(Array.from({ length: 26 }, (_, i) => ({ name: `${i}`, members: [] }) as unknown as Group));
 	expect(all.look()).toBe(15_000);
-	forgetPollers();
+	clearProcessMemory();
 	const leads = unread({ stage: ['lead'] });
 	leads.happen(...Array.from({ length: 10_001 }, () => 'a.x'));
 	expect([await leads.read(0), await leads.read(0)]).toEqual([[10_000, 0, 0], [10_001, 0, 15_000]]);
@@ -295,7 +295,7 @@ test('a shared answer is not too old and not another credential’s, and its fai
 		at: fc.nat(60_000), view: fc.constantFrom(0, 1), maxAge: fc.constantFrom(500, 7_500, 30_000), ms: fc.nat(20_000), fails: fc.boolean(),
 	});
 	const property = fc.asyncProperty(fc.array(asker, { minLength: 2, maxLength: 30 }), async (askers) => {
-		forgetNewest();
+		clearProcessMemory();
 		const clock = new SimulatedClock();
 		const begun = clock.now();
 		const answers: Array<{ view: number; requestedAt: number; maxAge: number; seen: number; at?: number; failedAt?: number }> = [];
@@ -371,5 +371,5 @@ test('progress is stored if groups have changed, after ten seconds, every twelve
 	stores.at(-1)!.reject(new Error('The database is away'));
 	await new Promise((resolve) => setImmediate(resolve));
 	expect(storesAfter(() => undefined)).toBe(1);
-	forgetStates();
+	clearProcessMemory();
 });

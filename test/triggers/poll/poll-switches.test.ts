@@ -1,9 +1,9 @@
-import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
+import { clearProcessMemory } from '../../../nodes/CrmPlatform/base/processMemory';
 import type { PollSettings } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import { choiceOf } from './poll-model/poll-histories.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 
-afterEach(forgetPollers);
+afterEach(clearProcessMemory);
 
 /** A trigger with records of which some changes are open, and what the user may choose instead. */
 async function openRecords() {

@@ -1,11 +1,12 @@
 import { type ITriggerFunctions, ManualExecutionCancelledError } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
-import { type ExecutionEnd, forgetN8n, runExecution, runsOnWorkers } from '../../../nodes/CrmPlatform/trigger/poll/n8nExecutions';
+import { clearProcessMemory } from '../../../nodes/CrmPlatform/base/processMemory';
+import { type ExecutionEnd, runExecution, runsOnWorkers } from '../../../nodes/CrmPlatform/trigger/poll/n8nExecutions';
 import { createDeferredPromise, type DeferredPromise } from './deferred-promise.ts';
 import { minute, runWith, startInQueueMode, untouched } from './queue-mode.ts';
 
-beforeEach(forgetN8n);
+beforeEach(clearProcessMemory);
 
 /** One start is lost, and a later one has succeeded. */
 async function overtaken(options: Parameters<typeof startInQueueMode>[1] = {}, workflow = {}) {

@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { Workflow, type INodeTypes } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { forgetStates, readState, storeState, type StateKeeper } from '../../../nodes/CrmPlatform/trigger/storedState';
+import { clearProcessMemory } from '../../../nodes/CrmPlatform/base/processMemory';
+import { readState, storeState, type StateKeeper } from '../../../nodes/CrmPlatform/trigger/storedState';
 import { randomRuns } from '../../support/random-runs.ts';
 
 const schema = z.object({ at: z.number() });
@@ -47,7 +48,7 @@ class StaticDataOfN8n {
 	keeper = (trigger: Trigger) => keeper(this.copies.get(trigger)!, trigger);
 }
 
-beforeEach(forgetStates);
+beforeEach(clearProcessMemory);
 afterEach(() => void jest.restoreAllMocks());
 
 const step = fc.oneof(
@@ -63,7 +64,7 @@ test('whatever is published, killed or set back, no trigger sets back the state 
 	jest.spyOn(Date, 'now');
 	fc.assert(
 		fc.property(histories, (history) => {
-			forgetStates();
+			clearProcessMemory();
 			const n8n = new StaticDataOfN8n();
 			n8n.register(triggers);
 			const earlier = [n8n.stored];
@@ -90,7 +91,7 @@ test('whatever is published, killed or set back, no trigger sets back the state 
 				} else if (action.do === 'set back by another node') {
 					n8n.stored = earlier[action.to % earlier.length]!;
 				} else {
-					forgetStates();
+					clearProcessMemory();
 					n8n.register(triggers);
 					newest.clear();
 					learn();
@@ -106,7 +107,7 @@ test('a state belongs to one workflow of one n8n', () => {
 	const workflow = workflowOf('{}');
 	storeState(keeper(workflow, 'poll'), { at: 1 });
 	for (const other of [{ workflow: 'copy' }, { instance: 'n8n-2' }]) {
-		forgetStates();
+		clearProcessMemory();
 		expect(readState(keeper(workflow, 'poll', other), schema)).toBeUndefined();
 	}
 	storeState(keeper(workflow, 'poll', { workflow: 'copy' }), { at: 2 });
@@ -148,10 +149,10 @@ test('a later state of another process is newer, even if that missed earlier one
 	const second = workflowOf(JSON.stringify(first.staticData));
 	for (const at of [2, 3]) storeState(keeper(first, 'poll'), { at });
 
-	forgetStates();
+	clearProcessMemory();
 	clock.mockReturnValue(2_000_000);
 	storeState(keeper(second, 'poll'), { at: 4 });
-	forgetStates();
+	clearProcessMemory();
 	expect(readState(keeper(first, 'poll'), schema)).toEqual({ at: 3 });
 	expect(readState(keeper(second, 'poll'), schema)).toEqual({ at: 4 });
 });
@@ -162,19 +163,19 @@ test('a state that a superseded process stores late is older than that of the pr
 	storeState(keeper(superseded, 'poll'), { at: 1 });
 	const next = workflowOf(JSON.stringify(superseded.staticData));
 
-	forgetStates();
+	clearProcessMemory();
 	clock.mockReturnValue(1_000_000);
 	storeState(keeper(next, 'poll'), { at: 2 }, { isTakeover: true });
 	const stored = JSON.stringify(next.staticData);
 
-	forgetStates();
+	clearProcessMemory();
 	clock.mockReturnValue(3_000_000);
 	storeState(keeper(superseded, 'poll'), { at: 3 });
 
-	forgetStates();
+	clearProcessMemory();
 	expect(readState(keeper(workflowOf(stored), 'poll'), schema)).toEqual({ at: 2 });
 	expect(readState(keeper(superseded, 'poll'), schema)).toEqual({ at: 2 });
 	storeState(keeper(superseded, 'webhook'), { at: 4 });
-	forgetStates();
+	clearProcessMemory();
 	expect(readState(keeper(superseded, 'poll'), schema)).toEqual({ at: 2 });
 });

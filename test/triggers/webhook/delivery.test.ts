@@ -1,8 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { Webhook } from 'standardwebhooks';
 
-import { forgetStates } from '../../../nodes/CrmPlatform/trigger/storedState';
-import { forgetDeliveries } from '../../../nodes/CrmPlatform/trigger/webhook/receive';
+import { clearProcessMemory } from '../../../nodes/CrmPlatform/base/processMemory';
 import { useTriggers } from '../../support/open-triggers';
 import { useSandbox } from '../../support/sandbox';
 import { until } from '../../support/until.ts';
@@ -87,7 +86,7 @@ test.each([
 	const path = `${await subscriptionPath()}/deliveries`;
 	await until(async () => ((await sandbox.call('GET', path)).body.data as IDataObject[])[0]?.status === 'succeeded');
 	const [delivery] = (await sandbox.call('GET', path)).body.data as IDataObject[];
-	if (isOther) forgetDeliveries();
+	if (isOther) clearProcessMemory();
 	await sandbox.call('POST', `${path}/${String(delivery!.id)}/retry`);
 	await until(() => trigger.answers.length === 2);
 	expect(names(trigger)).toEqual(isOther ? ['Moreno', 'Moreno'] : ['Moreno']);
@@ -167,7 +166,7 @@ test('a sender without a valid signature, and any without a stored secret, gets 
 	expect(names(trigger)).toEqual(['evt_forged']);
 	const { staticData } = trigger;
 	trigger.staticData = {};
-	forgetStates();
+	clearProcessMemory();
 	expect((await trigger.post(body, good)).status).toBe(401);
 	trigger.staticData = staticData;
 });

@@ -2,7 +2,8 @@ import { EventEmitter } from 'node:events';
 
 import { Webhook } from 'standardwebhooks';
 
-import { type DeliveryResponse, forgetDeliveries, noteDelivery } from '../../../nodes/CrmPlatform/trigger/webhook/receive';
+import { clearProcessMemory } from '../../../nodes/CrmPlatform/base/processMemory';
+import { type DeliveryResponse, noteDelivery } from '../../../nodes/CrmPlatform/trigger/webhook/receive';
 import { explainForged } from '../../../nodes/CrmPlatform/trigger/webhook/signature';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -87,7 +88,7 @@ test.each([
 	expect(explainForged({ ...genuine, ...part }, key, now)).toMatch(reason);
 });
 
-beforeEach(forgetDeliveries);
+beforeEach(clearProcessMemory);
 
 /** An answer that n8n has not given yet. */
 class Pending extends EventEmitter implements DeliveryResponse {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock';
 import { chunks } from '../../base/lists';
 import { RecentMap } from '../../base/maps';
+import { processMemory } from '../../base/processMemory';
 import { causeOf, noOrigin } from '../../log/cause';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type Newest } from '../../log/eventLog';
@@ -189,11 +190,7 @@ const otherLog = (since: string): string =>
 	`The event log no longer has what this trigger has read: the CRM may have been restored from a backup or reset, or the credential may see less than before. The trigger continues with the events since ${since}. Events that the CRM has lost are missing`;
 
 /** The latest request for the newest event, and when it was sent (Unix epoch ms), per viewer. */
-let requests = new RecentMap<string, { newest: Promise<Newest | undefined>; requestedAt: number }>(1_000);
-
-export function forgetNewest(): void {
-	requests = new RecentMap(1_000);
-}
+const requests = processMemory(new RecentMap<string, { newest: Promise<Newest | undefined>; requestedAt: number }>(1_000));
 
 /**
  * Reads the newest event of a log, once for all triggers that ask at about the same time.

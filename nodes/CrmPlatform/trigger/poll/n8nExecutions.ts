@@ -1,6 +1,7 @@
 import { ExecutionCancelledError, type IDataObject, type IExecuteResponsePromiseData, type IRun, type ITriggerFunctions } from 'n8n-workflow';
 
 import { within } from '../../base/clock';
+import { processMemory } from '../../base/processMemory';
 import { emitUnwritable } from '../storedState';
 import type { PublishedTrigger } from './pollSettings';
 import type { Group } from './position';
@@ -22,14 +23,11 @@ export type Existence = 'yes' | 'no' | 'no database' | 'no answer';
 export const existenceOf = async ({ n8n, clock }: Context, group: Group): Promise<Existence> =>
 	(await within(answerTimeout, emitUnwritable(n8n, executionKey(n8n, group)), clock)) ?? 'no answer';
 
-let onWorkers: boolean | undefined;
+/** Whether executions ran on workers, as the triggers of this process have seen. */
+const ranOnWorkers = processMemory(new Set<boolean>());
 
-/** Whether executions run on workers, as the triggers of this process have seen; undefined until the first outcome is known. */
-export const runsOnWorkers = (): boolean | undefined => onWorkers;
-
-export function forgetN8n(): void {
-	onWorkers = undefined;
-}
+/** Whether executions run on workers; undefined until the first outcome is known. */
+export const runsOnWorkers = (): boolean | undefined => (ranOnWorkers.size === 0 ? undefined : ranOnWorkers.has(true));
 
 export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'rejected by n8n' | 'ended before its first node';
 
@@ -65,7 +63,7 @@ export async function runExecution(
 	const { outcome, hasRun, doubt, onWorker }: ReportedEnd = answeredOutcome === undefined
 		? await reported
 		: ((await within(maxTimeWithoutRun, reported, clock)) ?? { outcome: answeredOutcome, hasRun: true, onWorker: true });
-	if (onWorker !== undefined) onWorkers ||= onWorker;
+	if (onWorker !== undefined) ranOnWorkers.add(onWorker);
 	if (doubt === undefined || !group || !isAwaited()) return { outcome, hasRun };
 	// If a job failed while n8n's database was unavailable, its execution may not have begun, and never would.
 	if ((await existenceOf({ n8n, clock }, group)) !== 'yes') return { outcome: 'rejected by n8n', hasRun };
@@ -101,7 +99,7 @@ function endOfExecution(execution: IRun | undefined): ReportedEnd {
 	const outcome = end === 'succeeded' && error !== undefined ? 'failed' : end;
 	const hasRun = outcome === 'succeeded' || Object.keys(runData).length > 0;
 	// Without a job, n8n has made up the failure, or a worker that was considered dead has lost it (workflow-runner, processError).
-	if (execution.status === 'error' && execution.jobId === undefined && !hasRun && onWorkers !== false) {
+	if (execution.status === 'error' && execution.jobId === undefined && !hasRun && runsOnWorkers() !== false) {
 		return { outcome, hasRun, doubt: error?.message ?? '' };
 	}
 	// After a start of n8n in queue mode, it marks executions as crashed whose jobs are not in Redis yet (scaling.service,

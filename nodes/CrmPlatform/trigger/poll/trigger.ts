@@ -4,18 +4,17 @@ import { connect } from '../../api/connection';
 import { inParallel } from '../../api/inParallel';
 import { steady, systemClock } from '../../base/clock';
 import { RecentMap } from '../../base/maps';
+import { processMemory } from '../../base/processMemory';
 import { eventOutput, withNamesOfLinks } from '../eventOutput';
-import { forgetStates, isNewestState, serialized, triggerKey } from '../storedState';
+import { isNewestState, serialized, triggerKey } from '../storedState';
 import { asNodeError, isStartedByN8n, reportFailure } from '../triggerContext';
-import { forgetN8n } from './n8nExecutions';
-import { forgetNewest } from './groupReader';
 import { ledgerOf } from './ledger';
 import { Poller, Progress } from './poller';
 import { type Access, openAccess, type PublishedTrigger, readSettings } from './pollSettings';
 import { latestChosen, storedPosition } from './position';
 import { resumeOrBegin } from './resumeOrBegin';
 
-const reportedStarts = new RecentMap<string, true>(10_000);
+const reportedStarts = processMemory(new RecentMap<string, true>(10_000));
 
 /**
  * Polls from the stored position on. A manual run returns the latest events or records, and leaves the position alone.
@@ -63,17 +62,15 @@ async function testItems({ n8n, settings }: PublishedTrigger, { api, log, record
 	});
 }
 
-/** The latest poller of each trigger: n8n starts a trigger anew with each publish, and only this process knows its running executions. */
-let pollers = new RecentMap<string, Poller>(10_000);
-
-/** Clears the memory of this process, as a restart would. */
-export function forgetPollers(): void {
-	for (const poller of pollers.values()) poller.stop();
-	pollers = new RecentMap(10_000);
-	forgetNewest();
-	forgetN8n();
-	forgetStates();
+class PollerMap extends RecentMap<string, Poller> {
+	override clear(): void {
+		for (const poller of this.values()) poller.stop();
+		super.clear();
+	}
 }
+
+/** The latest poller of each trigger: n8n starts a trigger anew with each publish, and only this process knows its running executions. */
+const pollers = processMemory(new PollerMap(10_000));
 
 /** Polls from where this process or the stored position stopped, whichever is newer. */
 export async function startPolling(published: PublishedTrigger, access: Access): Promise<ITriggerResponse> {

@@ -2,6 +2,7 @@ import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
 import { RecentMap } from '../../base/maps';
+import { processMemory } from '../../base/processMemory';
 import { deliveredEvent, matchesEventPattern, type CrmEvent } from '../../log/crmEvent';
 import { eventIdentity } from '../../log/eventLog';
 import { parseBoolean } from '../../values/parsers';
@@ -28,12 +29,7 @@ const capacity = 20_000;
  * The latest answer for each event: its status, or the open connection until that has been sent. n8n does not store what a
  * webhook writes while it starts a workflow, so this is lost at a restart and unknown to other processes of n8n.
  */
-let answers = new RecentMap<string, Pick<DeliveryResponse, 'statusCode' | 'writableEnded'>>(capacity);
-
-/** Clears the memory of this process, as a restart would. */
-export function forgetDeliveries(): void {
-	answers = new RecentMap(capacity);
-}
+const answers = processMemory(new RecentMap<string, Pick<DeliveryResponse, 'statusCode' | 'writableEnded'>>(capacity));
 
 /**
  * Registers a delivery. A delivery that n8n answered with an error started nothing, so it counts as new.

@@ -1,6 +1,7 @@
 import type { IDataObject, INodeExecutionData, NodeOperationError, ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
-import { forgetPollers, startPolling } from '../../../../nodes/CrmPlatform/trigger/poll/trigger';
+import { clearProcessMemory } from '../../../../nodes/CrmPlatform/base/processMemory';
+import { startPolling } from '../../../../nodes/CrmPlatform/trigger/poll/trigger';
 import type { PollSettings } from '../../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import type { Connection } from '../../../../nodes/CrmPlatform/api/connection';
 import { createDeferredPromise, type DeferredPromise } from '../deferred-promise.ts';
@@ -85,7 +86,7 @@ export class PollModelN8n {
 	async kill(): Promise<void> {
 		this.process += 1;
 		for (const { response } of this.published.values()) await response?.closeFunction?.();
-		forgetPollers();
+		clearProcessMemory();
 		this.markCrashed('running');
 	}
 

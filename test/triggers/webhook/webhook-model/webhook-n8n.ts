@@ -2,10 +2,10 @@ import { EventEmitter } from 'node:events';
 
 import type { IDataObject, IHookFunctions, ITriggerFunctions, ITriggerResponse, IWebhookFunctions } from 'n8n-workflow';
 
-import { forgetStates } from '../../../../nodes/CrmPlatform/trigger/storedState';
+import { clearProcessMemory } from '../../../../nodes/CrmPlatform/base/processMemory';
 import { subscriptionLifecycle } from '../../../../nodes/CrmPlatform/trigger/webhook/lifecycle';
 import { acceptedStatus } from '../../../../nodes/CrmPlatform/trigger/webhook/backlog';
-import { forgetDeliveries, receive } from '../../../../nodes/CrmPlatform/trigger/webhook/receive';
+import { receive } from '../../../../nodes/CrmPlatform/trigger/webhook/receive';
 import { watchSubscription } from '../../../../nodes/CrmPlatform/trigger/webhook/subscriptionWatch';
 import { createDeferredPromise } from '../../poll/deferred-promise.ts';
 import type { SimulatedClock } from '../../../../bench/scale/clock.ts';
@@ -59,8 +59,7 @@ export class WebhookModelN8n {
 		this.isUp = false;
 		this.process += 1;
 		await this.response?.closeFunction?.();
-		forgetStates();
-		forgetDeliveries();
+		clearProcessMemory();
 	}
 
 	/** @param takes milliseconds until n8n knows its webhooks */
