@@ -40,7 +40,7 @@ export const onlyIfSchema = z.object({
 export type OnlyIf = z.infer<typeof onlyIfSchema>;
 
 /** The events that start the workflow, among those of the chosen types. */
-export const eventFilterSchema = z.object({
+const eventFilterSchema = z.object({
 	/** The changed fields, by their names in the event; any if empty. */
 	changedFields: z.array(z.string()),
 	/** The values a field of the record may have; any if empty. */
@@ -53,7 +53,12 @@ export const eventFilterSchema = z.object({
 	onlyIf: onlyIfSchema.optional(),
 });
 
-export type EventFilter = z.infer<typeof eventFilterSchema>;
+type EventFilter = z.infer<typeof eventFilterSchema>;
+
+/** Which events start the workflow: types and patterns, sorted and without duplicates, and what they must pass. */
+export const eventChoiceSchema = z.object({ events: z.array(z.string()), filter: eventFilterSchema });
+
+export type EventChoice = z.infer<typeof eventChoiceSchema>;
 
 function enteredOnlyIf(n8n: PublishContext): string | undefined {
 	const raw = (name: string) => n8n.getNodeParameter(name, null, { rawExpressions: true });

@@ -7,7 +7,7 @@ import { parseOption } from '../values/parsers';
 import { choiceProperty, choicesProperty, listedChoice } from '../parameters/properties';
 import { ownOrigin, ownOriginChoices, type IgnoredOrigins } from '../log/cause';
 import { meaningsOfPatterns } from '../log/crmEvent';
-import { type EventFilter, onlyIfProperties } from './eventFilter';
+import { type EventChoice, onlyIfProperties } from './eventFilter';
 import { returnedContents, type EventOutput } from './eventOutput';
 import { asExecution, type TriggerContext } from './triggerContext';
 import { namesToAdd } from '../reading/simplify';
@@ -55,15 +55,13 @@ export const eventProperties: INodeProperties[] = [
 	},
 ];
 
-export interface EventChoice {
-	/** Event types and patterns, sorted and without duplicates. */
-	events: string[];
-	filter: EventFilter;
+/** The parameters of a trigger about its events. */
+export interface EventParameters extends EventChoice {
 	output: EventOutput;
 }
 
 /** @throws Error in the user's words if no event is chosen, or a parameter has a value that it does not offer */
-export function readEventChoice(n8n: TriggerContext): EventChoice {
+export function readEventParameters(n8n: TriggerContext): EventParameters {
 	const events = texts(n8n.getNodeParameter('events', []));
 	if (events.length === 0) throw new Error('Choose at least one event that starts the workflow.');
 	const filters = n8n.getNodeParameter('filters', {}) as IDataObject;

@@ -2,6 +2,7 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { EventLog } from '../../../nodes/CrmPlatform/log/eventLog';
+import type { EventChoice } from '../../../nodes/CrmPlatform/trigger/eventFilter';
 import {
 	abandonGroups, afterLoading, type Decided, type Ledger, type LedgerEffect, ledgerOf, nextDue, roomForGroups, startable,
 } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
@@ -9,7 +10,7 @@ import type { Existence, Outcome } from '../../../nodes/CrmPlatform/trigger/poll
 import { afterAnswer, afterEnd, afterTime, nextCheck, type OutcomeSettings } from '../../../nodes/CrmPlatform/trigger/poll/outcomes';
 import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import {
-	type Choice, type Group, groupOfEvents, groupOfRecords, latestChosen, type Position, storedPosition, typesToRead, whyNotChosen,
+	type Group, groupOfEvents, groupOfRecords, latestChosen, type Position, storedPosition, typesToRead, whyNotChosen,
 } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { clearProcessMemory } from '../../../nodes/CrmPlatform/base/processMemory';
 import { storeState } from '../../../nodes/CrmPlatform/trigger/storedState';
@@ -22,7 +23,7 @@ const groupOf = (name: string): Group => ({
 
 const replacedAt = Date.parse('2026-06-01T12:00:00Z');
 
-const choiceOf = (type: string): Choice => ({ events: [type], filter: { changedFields: [], equal: {} } });
+const choiceOf = (type: string): EventChoice => ({ events: [type], filter: { changedFields: [], equal: {} } });
 
 const positionOf = (more: Partial<Position> = {}): Position => ({
 	account: 'acc', beginning: 'now', since: '', choice: choiceOf('deal.won'), replaced: [], readBefore: 0, sequence: 1_000,
@@ -342,7 +343,7 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 
 test('a position is read again with everything that was stored', () => {
 	const ignored = { origins: [{ instance: 'i', workflow: 'w', isUndo: true }], users: ['u'] };
-	const choice: Choice = { events: ['deal.won'], filter: { changedFields: ['stage'], equal: { owner_id: ['o'] }, ignored } };
+	const choice: EventChoice = { events: ['deal.won'], filter: { changedFields: ['stage'], equal: { owner_id: ['o'] }, ignored } };
 	const member = { id: 'e', record: 'r', event: { type: 'deal.won', sequence: 1, timestamp: 't' } };
 	const position = positionOf({
 		choice, replaced: [{ choice, lastBefore: 1, lastPossiblyBefore: 2 }], newest: { identity: 'e', sequence: 3, timestamp: 't' },

@@ -1,7 +1,7 @@
 import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
 
 import { readPollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
-import { readEventChoice } from '../../../nodes/CrmPlatform/trigger/eventProperties';
+import { readEventParameters } from '../../../nodes/CrmPlatform/trigger/eventProperties';
 import { recoverHours } from '../../../nodes/CrmPlatform/trigger/webhook/backlog';
 
 /** A trigger with parameters as an expression or an imported workflow may give them. */
@@ -14,7 +14,7 @@ const triggerWith = (parameters: IDataObject): ITriggerFunctions =>
 	}) as unknown as ITriggerFunctions;
 
 const pollOptions = (parameters: IDataObject) => readPollOptions(triggerWith(parameters));
-const eventChoice = (parameters: IDataObject) => readEventChoice(triggerWith({ events: ['deal.won'], ...parameters }));
+const eventChoice = (parameters: IDataObject) => readEventParameters(triggerWith({ events: ['deal.won'], ...parameters }));
 const hours = (parameters: IDataObject) => recoverHours(triggerWith(parameters));
 
 describe('A trigger is not published with a value that its parameter does not offer:', () => {

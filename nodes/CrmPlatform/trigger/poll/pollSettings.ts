@@ -13,7 +13,7 @@ import { resourceNamed } from '../../resources';
 import { instant, parseMoment } from '../../values/dates';
 import { parseOption, parsePositiveNumber, parseWholeNumber } from '../../values/parsers';
 import { readOnlyIf } from '../eventFilter';
-import { type EventChoice, ignoredOrigins, readEventChoice, readOrigin, refuseUnknownFields } from '../eventProperties';
+import { type EventParameters, ignoredOrigins, readEventParameters, readOrigin, refuseUnknownFields } from '../eventProperties';
 import { asExecution, isStartedByN8n, readingOf, sendReport } from '../triggerContext';
 import { pollDefaults } from './pollProperties';
 import { storedPosition } from './position';
@@ -41,7 +41,7 @@ export interface PollOptions {
 
 /** The parameters of the trigger, read at a publish: n8n evaluates no expressions later. */
 export interface PollSettings extends Omit<PollOptions, 'startOn'> {
-	events: EventChoice;
+	events: EventParameters;
 	/** Absent for events. */
 	scope?: RecordScope | undefined;
 }
@@ -82,7 +82,7 @@ export async function openAccess(trigger: PublishedTrigger, api: Connection): Pr
 export async function readSettings(n8n: ITriggerFunctions, api: Connection): Promise<PollSettings> {
 	const { startOn, ...options } = readPollOptions(n8n);
 	if (startOn === 'events') {
-		const events = readEventChoice(n8n);
+		const events = readEventParameters(n8n);
 		if (!isStartedByN8n(n8n)) await refuseUnknownFields(api, events.events, events.filter.changedFields);
 		const onlyIf = await readOnlyIf(n8n, api, events.events, storedPosition(n8n)?.choice.filter.onlyIf);
 		return { ...options, events: { ...events, filter: { ...events.filter, onlyIf }, output: { ...events.output, onlyIf } } };

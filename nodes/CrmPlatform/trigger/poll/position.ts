@@ -5,12 +5,8 @@ import { sha256 } from '../../base/digest';
 import { idText } from '../../base/json';
 import { type CrmEvent, matchesEventPattern } from '../../log/crmEvent';
 import type { EventLog } from '../../log/eventLog';
-import { eventFilterSchema, failedFilter } from '../eventFilter';
+import { type EventChoice, eventChoiceSchema, failedFilter } from '../eventFilter';
 import { readState } from '../storedState';
-
-const choiceSchema = z.object({ events: z.array(z.string()), filter: eventFilterSchema });
-
-export type Choice = z.infer<typeof choiceSchema>;
 
 const backfillSchema = z.object({
 	/** Distinguishes the scope by which the records are read from others. */
@@ -36,10 +32,10 @@ const positionSchema = z.object({
 	beginning: z.string(),
 	/** The instant of that (RFC 3339); empty for the time of the publish. */
 	since: z.string(),
-	choice: choiceSchema,
+	choice: eventChoiceSchema,
 	/** Choices that the user has replaced, the oldest first: earlier events still follow them. */
 	replaced: z.array(z.object({
-		choice: choiceSchema,
+		choice: eventChoiceSchema,
 		/** The last event that happened before it was replaced. */
 		lastBefore: z.number().int(),
 		/** The last event that may have: those from `lastBefore` to this one start if either choice includes them. */
@@ -104,8 +100,8 @@ export function whyNotChosen(position: Position, event: CrmEvent): string | unde
 }
 
 /** The choices that may have been current when the event with this sequence happened. */
-function choicesAt({ choice, replaced }: Position, sequence: number): Choice[] {
-	const choices: Choice[] = [];
+function choicesAt({ choice, replaced }: Position, sequence: number): EventChoice[] {
+	const choices: EventChoice[] = [];
 	for (const { choice: earlier, lastBefore, lastPossiblyBefore } of replaced) {
 		if (sequence <= lastPossiblyBefore) choices.push(earlier);
 		// It happened before this one was replaced, so no later one was current.
@@ -118,7 +114,7 @@ function choicesAt({ choice, replaced }: Position, sequence: number): Choice[] {
 const maxSearched = 1_000;
 
 /** The latest chosen events, the newest first. */
-export async function latestChosen(log: EventLog, { events, filter }: Choice, count: number): Promise<CrmEvent[]> {
+export async function latestChosen(log: EventLog, { events, filter }: EventChoice, count: number): Promise<CrmEvent[]> {
 	const latest: CrmEvent[] = [];
 	let searched = 0;
 	for await (const event of log.newestFirst(events)) {

@@ -1,9 +1,10 @@
 import { inParallel } from '../../api/inParallel';
 import type { EventLog, Newest } from '../../log/eventLog';
+import type { EventChoice } from '../eventFilter';
 import { isStartedByN8n, sendReport } from '../triggerContext';
 import { existenceOf } from './n8nExecutions';
 import type { PollSettings, PublishedTrigger } from './pollSettings';
-import { type Backfill, beginningWithRecords, type Choice, groupOfEvents, latestChosen, maxLag, type Position } from './position';
+import { type Backfill, beginningWithRecords, groupOfEvents, latestChosen, maxLag, type Position } from './position';
 
 /** Where to begin, and with which events or records, as the user entered it. */
 interface Entered extends Pick<Position, 'choice' | 'beginning' | 'since' | 'filters'> {
@@ -51,7 +52,7 @@ function enteredIn({ events: { events, filter }, scope, beginning, since }: Poll
 }
 
 /** Events up to the newest one still follow the choice that was stored. */
-function replacedChoices(stored: Position, newest: Newest | undefined, choice: Choice, isRestart: boolean): Position['replaced'] {
+function replacedChoices(stored: Position, newest: Newest | undefined, choice: EventChoice, isRestart: boolean): Position['replaced'] {
 	if (JSON.stringify(choice) === JSON.stringify(stored.choice)) return stored.replaced;
 	const lastPossiblyBefore = Math.max(newest?.sequence ?? 0, stored.sequence);
 	// After a restart, the choice differs only if the position is older than it; then both choices count.

@@ -2,7 +2,7 @@ import type { IHookFunctions } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
 import { deleteSubscription } from '../../api/webhookSubscriptions';
-import { readEventChoice, refuseUnknownFields } from '../eventProperties';
+import { readEventParameters, refuseUnknownFields } from '../eventProperties';
 import { readOnlyIf } from '../eventFilter';
 import { serialized } from '../storedState';
 import { isStartedByN8n } from '../triggerContext';
@@ -29,7 +29,7 @@ export const subscriptionLifecycle = {
 			const api = await connect(this);
 			const request = requestOf(this);
 			const stored = readSubscription(this);
-			if (!isStartedByN8n(this)) await refuseUnknownFields(api, request.events, readEventChoice(this).filter.changedFields);
+			if (!isStartedByN8n(this)) await refuseUnknownFields(api, request.events, readEventParameters(this).filter.changedFields);
 			const onlyIf = await readOnlyIf(this, api, request.events, stored.onlyIf);
 			const hours = recoverHours(this);
 			const ensured = await ensureSubscription(this, api, request, { ...stored, onlyIf }, hours);
@@ -70,5 +70,5 @@ function addressOf(n8n: IHookFunctions): string {
 
 /** @throws Error in the user's words if n8n has no address, or if no event is chosen */
 function requestOf(n8n: IHookFunctions): SubscriptionRequest {
-	return { url: addressOf(n8n), events: readEventChoice(n8n).events };
+	return { url: addressOf(n8n), events: readEventParameters(n8n).events };
 }

@@ -6,8 +6,8 @@ import { processMemory } from '../../base/processMemory';
 import { deliveredEvent, matchesEventPattern, type CrmEvent } from '../../log/crmEvent';
 import { eventIdentity } from '../../log/eventLog';
 import { parseBoolean } from '../../values/parsers';
-import { failedFilter } from '../eventFilter';
-import { type EventChoice, readEventChoice } from '../eventProperties';
+import { type EventChoice, failedFilter } from '../eventFilter';
+import { readEventParameters } from '../eventProperties';
 import { causeOf, noOrigin } from '../../log/cause';
 import { triggerKey } from '../storedState';
 import { acceptedStatus } from './backlog';
@@ -68,7 +68,7 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	}
 	const event = deliveredEvent(body);
 	if (!event) return answer(400, 'The body is not an event');
-	const { events, filter, output } = readEventChoice(n8n);
+	const { events, filter, output } = readEventParameters(n8n);
 	const ignoredBecause = reasonToIgnore(n8n, event, { events, filter: { ...filter, onlyIf } });
 	if (ignoredBecause !== undefined) return answer(acceptedStatus, ignoredBecause);
 	// A test run ends with one event; the next test run may get the same one.
@@ -88,7 +88,7 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	}
 }
 
-function reasonToIgnore(n8n: IWebhookFunctions, event: CrmEvent, { events, filter }: Pick<EventChoice, 'events' | 'filter'>): string | undefined {
+function reasonToIgnore(n8n: IWebhookFunctions, event: CrmEvent, { events, filter }: EventChoice): string | undefined {
 	if (event.type === 'webhook.test') {
 		const startsOnTests = parseBoolean('Test Events', n8n.getNodeParameter('options.testEvents', false));
 		return startsOnTests ? undefined : 'Test event received';
