@@ -9,7 +9,8 @@ import { GroupReader, sharedNewest } from '../../../nodes/CrmPlatform/trigger/po
 import { ledgerOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { Access, PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import { Progress } from '../../../nodes/CrmPlatform/trigger/poll/poller';
-import type { Group, Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
+import type { Group } from '../../../nodes/CrmPlatform/trigger/poll/groups';
+import type { Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { startPolling } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
 import { randomRuns } from '../../support/random-runs.ts';
 import { createDeferredPromise, type DeferredPromise } from './deferred-promise.ts';

@@ -9,7 +9,8 @@ import { debugLeftOut } from '../triggerContext';
 import type { Access, PublishedTrigger } from './pollSettings';
 import { existenceOf } from './n8nExecutions';
 import { type Input, type Ledger, roomForGroups } from './ledger';
-import { type Group, groupOfEvents, groupOfRecords, maxLag, memberIds, type Position, typesToRead, whyNotChosen } from './position';
+import { type Group, groupOfEvents, groupOfRecords, memberIds } from './groups';
+import { maxLag, type Position, typesToRead, whyNotChosen } from './position';
 
 interface Reached {
 	position: Position;

@@ -2,9 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { CrmEvent } from '../../log/crmEvent';
 import type { Report } from '../triggerContext';
-import {
-	type Group, memberIds, memberNoun, memberRecords, needsRecords, orderKeys, type Position, splitGroup, membersText, membersWere,
-} from './position';
+import { type Group, memberIds, memberNoun, memberRecords, needsRecords, orderKeys, splitGroup, membersText, membersWere } from './groups';
+import type { Position } from './position';
 
 /**
  * How far an execution is known to have come, until its end is known:

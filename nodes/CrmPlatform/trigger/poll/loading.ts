@@ -10,7 +10,7 @@ import { eventOutput, withNamesOfLinks } from '../eventOutput';
 import { debugLeftOut } from '../triggerContext';
 import type { GroupItems, LedgerEntry } from './ledger';
 import type { Access, PublishedTrigger } from './pollSettings';
-import { type Group, memberIds, memberNoun, needsRecords } from './position';
+import { type Group, memberIds, memberNoun, needsRecords } from './groups';
 import type { RecordChange } from './records';
 
 /** Milliseconds for which the names of linked records are remembered. */

@@ -5,7 +5,7 @@ import {
 	setAside, withEffect, withReport,
 } from './ledger';
 import type { PollOptions } from './pollSettings';
-import { type Group, memberIds, memberNoun, membersText } from './position';
+import { type Group, memberIds, memberNoun, membersText } from './groups';
 
 /** What decides beside the ledger and what has happened. */
 export interface OutcomeSettings extends Pick<PollOptions, 'doneWhen' | 'attempts' | 'afterCrash'> {

@@ -9,7 +9,8 @@ import {
 } from './ledger';
 import { groupLoader } from './loading';
 import type { Access, PublishedTrigger } from './pollSettings';
-import { type Group, maxLag, type Position } from './position';
+import type { Group } from './groups';
+import { maxLag, type Position } from './position';
 import { resumeOrBegin } from './resumeOrBegin';
 import { afterAnswer, afterEnd, afterProbe, afterTime, nextCheck, type OutcomeSettings } from './outcomes';
 

@@ -1,10 +1,11 @@
 import { inParallel } from '../../api/inParallel';
 import type { EventLog, Newest } from '../../log/eventLog';
-import type { EventChoice } from '../eventFilter';
 import { isStartedByN8n, sendReport } from '../triggerContext';
 import { existenceOf } from './n8nExecutions';
 import type { PollSettings, PublishedTrigger } from './pollSettings';
-import { type Backfill, beginningWithRecords, groupOfEvents, latestChosen, maxLag, type Position } from './position';
+import type { EventChoice } from '../eventFilter';
+import { beginningWithRecords, groupOfEvents } from './groups';
+import { type Backfill, latestChosen, maxLag, type Position } from './position';
 
 /** Where to begin, and with which events or records, as the user entered it. */
 interface Entered extends Pick<Position, 'choice' | 'beginning' | 'since' | 'filters'> {
