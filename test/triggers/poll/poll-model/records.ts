@@ -33,12 +33,12 @@ export function scopeOf(stage: string): RecordScope {
 
 /** The trigger's reader of records. @param answer the list that the service returns; a record alone is its only one with this ID */
 export function readerOf(scope: RecordScope, answer: (query: Query) => { data: object[] }): RecordReader {
-	const bodyOf = (path: string, query: Query): object => {
-		if (path === scope.path) return answer(query);
-		const [record] = answer({ ids: path.slice(path.lastIndexOf('/') + 1) }).data;
-		return record ?? (() => { throw httpError('404'); })();
+	const send = async ({ path, query }: { path: string; query: Query }) => {
+		const id = path.slice(scope.path.length + 1);
+		const body = id === '' ? answer(query) : answer({ ids: id }).data[0];
+		if (!body) throw httpError('404');
+		return { status: 200, headers: {}, body };
 	};
-	const send = async ({ path, query }: { path: string; query: Query }) => ({ status: 200, headers: {}, body: bodyOf(path, query) });
 	return new RecordReader({ send } as unknown as Connection, scope);
 }
 
