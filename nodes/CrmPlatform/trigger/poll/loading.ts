@@ -11,7 +11,7 @@ import { debugLeftOut } from '../triggerContext';
 import type { GroupItems, LedgerEntry } from './ledger';
 import type { Access, PublishedTrigger } from './pollSettings';
 import { type Group, memberIds, memberNoun, needsRecords } from './groups';
-import type { RecordChange } from './records';
+import type { ChangedRecord } from './records';
 
 /** Milliseconds for which the names of linked records are remembered. */
 const maxNameAge = 60_000;
@@ -52,7 +52,7 @@ async function recordsOf(group: Group, reading: IDataObject[] | Promise<IDataObj
 	return { items, failures: missing(group, items, 'the CRM no longer lists it among the chosen records') };
 }
 
-function itemsOfChanges(n8n: ITriggerFunctions, changes: RecordChange[]): GroupItems {
+function itemsOfChanges(n8n: ITriggerFunctions, changes: ChangedRecord[]): GroupItems {
 	const failures: GroupItems['failures'] = [];
 	for (const { events, item, isBehind } of changes) {
 		const ids = events.map(({ id }) => id);

@@ -33,7 +33,7 @@ export interface RecordScope {
 }
 
 /** What events report about one record. */
-export interface RecordChange {
+export interface ChangedRecord {
 	events: CrmEvent[];
 	/** Absent if there is nothing to report. */
 	item: IDataObject | undefined;
@@ -129,7 +129,7 @@ export class RecordReader {
 	 *
 	 * @param mayLag whether a replica may answer that lags. If none may, a record that the list omits is read alone: it may be in scope nevertheless
 	 */
-	async changed(events: CrmEvent[], mayLag: boolean): Promise<RecordChange[]> {
+	async changed(events: CrmEvent[], mayLag: boolean): Promise<ChangedRecord[]> {
 		const eventsByRecord = new Map<string, CrmEvent[]>();
 		for (const event of events) getOrCreate(eventsByRecord, String(event.data.object.id), () => []).push(event);
 		const found = await this.inScope([...eventsByRecord.keys()]);
