@@ -6,7 +6,7 @@ import { nodeRuns } from '../support/node-runs.ts';
 import { getMany } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
-const contacts = 10_000;
+const contacts = 3_000;
 const sandbox = useSandbox({ contacts });
 const service = alteredService(sandbox);
 const node = nodeRuns(service);
@@ -27,7 +27,7 @@ async function walked(): Promise<string[]> {
 	return ids;
 }
 
-test('10,000 contacts are returned completely, each once, in order, with a few requests more than pages', async () => {
+test('all contacts are returned completely, each once, in order, with a few requests more than pages', async () => {
 	const all = await run({}, { simplify: true });
 	const requests = await sandbox.requests();
 	expect(requests.length).toBeGreaterThanOrEqual(contacts / 500);

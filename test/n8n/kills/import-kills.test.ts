@@ -11,8 +11,8 @@ import { type Killable, startKillable } from '../../sandbox/harness/killable-san
 import { until } from '../../support/until.ts';
 import { outputOf, startImport } from './killable-node.ts';
 
-/** Three jobs. */
-const rows = 11_000;
+/** Two jobs. */
+const rows = 6_000;
 
 let folder: string;
 let sandbox: Killable;
@@ -68,7 +68,7 @@ test('an import whose service and n8n are killed continues when it is run again:
 	expect(first.signalCode).toBe('SIGKILL');
 
 	const second = await importToItsEnd('2', async (process) => {
-		await waitForContacts(5_500, process);
+		await waitForContacts(3_000, process);
 		await sandbox.kill();
 	});
 	// On a slow machine, the service may be away for longer than the node waits for it.
