@@ -24,15 +24,14 @@ const clean = { passed: true, complaints: [] };
 describe("n8n's verification gate", () => {
 	let packed: Packed;
 	let manifest: Manifest;
+	let loaded: { nodes: LoadedNode[]; credentials: Loaded[] };
 
 	beforeAll(() => {
 		packed = packClone();
 		manifest = JSON.parse(readFileSync(join(packed.unpacked, 'package.json'), 'utf8'));
+		loaded = JSON.parse(runScript('load.ts', [packed.unpacked], packed.unpacked));
 	});
 	afterAll(() => packed?.remove());
-
-	const load = (): { nodes: LoadedNode[]; credentials: Loaded[] } =>
-		JSON.parse(runScript('load.ts', [packed.unpacked], packed.unpacked));
 
 	/** The sources, with the descriptions of the nodes as code assembles them. */
 	function assembledSources(): string {
@@ -40,7 +39,7 @@ describe("n8n's verification gate", () => {
 		for (const part of ['package.json', 'nodes', 'credentials', 'icons']) {
 			cpSync(join(packed.source, part), join(folder, part), { recursive: true });
 		}
-		for (const { file, description } of load().nodes) {
+		for (const { file, description } of loaded.nodes) {
 			const path = join(folder, file.replace(/^dist/, '').replace(/js$/, 'ts'));
 			writeFileSync(path, withDescription(readFileSync(path, 'utf8'), withoutResuming(description)));
 		}
@@ -58,16 +57,14 @@ describe("n8n's verification gate", () => {
 	});
 
 	test('finds every required file in the tarball, and no other', () => {
-		const { nodes, credentials } = load();
-		const loaded = [...nodes.map(({ file, description }) => ({ ...description, file })), ...credentials];
-		expect(contentFaults(packed.files, manifest, loaded)).toEqual([]);
+		const all = [...loaded.nodes.map(({ file, description }) => ({ ...description, file })), ...loaded.credentials];
+		expect(contentFaults(packed.files, manifest, all)).toEqual([]);
 		expect(packed.bytes).toBeLessThan(360_000);
 	});
 
 	test('loads every node and credential with only the modules that n8n provides', () => {
-		const { nodes, credentials } = load();
-		expect(nodes.map(({ description }) => description.name)).toContain('crmPlatform');
-		expect(credentials).toHaveLength(manifest.n8n?.credentials?.length ?? -1);
+		expect(loaded.nodes.map(({ description }) => description.name)).toContain('crmPlatform');
+		expect(loaded.credentials).toHaveLength(manifest.n8n?.credentials?.length ?? -1);
 	});
 
 	test('finds no file that loads any other module, even later', () => {
