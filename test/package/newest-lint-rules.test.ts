@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 
-import type { INodeProperties, INodePropertyCollection, INodeType } from 'n8n-workflow';
+import { type INode, type INodeProperties, type INodePropertyCollection, type INodeType, NodeHelpers } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
@@ -64,4 +64,11 @@ test('open-ended-node-fields, broken on purpose: values can also be entered as J
 	expect(unique(topLevel.filter(({ type }) => type === 'json').map(({ name }) => name))).toEqual([
 		'body', 'fieldsJson', 'headers', 'query',
 	]);
+});
+
+test.each(globSync('examples/*.json'))('n8n shows no red parameter in the forms of %s', (file) => {
+	for (const node of (JSON.parse(readFileSync(file, 'utf8')) as { nodes: INode[] }).nodes) {
+		const { description } = nodes.find(({ description: { name } }) => node.type === `n8n-nodes-crm-platform.${name}`) ?? {};
+		if (description) expect(NodeHelpers.getNodeParametersIssues(description.properties, node, description)).toBeNull();
+	}
 });

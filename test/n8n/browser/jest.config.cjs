@@ -6,6 +6,8 @@ module.exports = {
 	...project,
 	rootDir: join(__dirname, '..', '..', '..'),
 	testMatch: ['<rootDir>/test/n8n/browser/**/*.test.ts'],
+	// They show what other tests prove.
+	testPathIgnorePatterns: process.env.PICTURES ? [] : ['/pictures\\.test\\.ts$'],
 	globalSetup: '<rootDir>/test/n8n/harness/start.mjs',
 	globalTeardown: '<rootDir>/test/n8n/harness/stop.mjs',
 	// One worker leaves much of two cores idle, as the browser and n8n wait for each other.
