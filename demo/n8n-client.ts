@@ -50,13 +50,13 @@ export class N8nClient {
 	/** Signs in as the owner, whose account is created in a new n8n. */
 	async signIn({ email, password }: Owner): Promise<void> {
 		const { userManagement } = await this.request('GET', '/rest/settings', responses.Settings);
-		if (userManagement.showSetupOnFirstLoad) {
-			const account = { email, password, firstName: 'Demo', lastName: 'Owner' };
-			await this.request('POST', '/rest/owner/setup', responses.WithId, account);
-		} else {
-			const account = { emailOrLdapLoginId: email, password };
-			await this.request('POST', '/rest/login', responses.WithId, account);
-		}
+		if (userManagement.showSetupOnFirstLoad) return await this.setUp({ email, password });
+		await this.request('POST', '/rest/login', responses.WithId, { emailOrLdapLoginId: email, password });
+	}
+
+	/** Creates the owner's account in a new n8n, and signs in. */
+	async setUp(owner: Owner): Promise<void> {
+		await this.request('POST', '/rest/owner/setup', responses.WithId, { ...owner, firstName: 'Demo', lastName: 'Owner' });
 	}
 
 	/** @returns the new credential's id */

@@ -60,7 +60,7 @@ export function startN8n(
 		url,
 		pid: child.pid!,
 		ended,
-		ready: waitUntilReady(readyPaths(command).map((path) => url + path), () => hasEnded(child), log),
+		ready: waitUntilReady(readyPaths(command, place).map((path) => url + path), () => hasEnded(child), log),
 		stop: () => stopGroup(child, stopGraceMs),
 		async kill() {
 			process.kill(-child.pid!, 'SIGKILL');
@@ -73,10 +73,11 @@ export function startN8n(
  * The paths that respond with success once n8n is ready: /healthz does so before n8n has loaded its nodes, and the readiness of
  * n8n 2.11 before the editor's API.
  */
-function readyPaths([command]: string[]): string[] {
+function readyPaths([command]: string[], { settings = {} }: N8nPlace): string[] {
 	const readiness = '/healthz/readiness';
 	// Workers and webhook processes have no editor.
-	return command === 'start' ? [readiness, '/rest/settings'] : [readiness];
+	const hasEditor = command === 'start' && settings['N8N_DISABLE_UI'] !== 'true';
+	return hasEditor ? [readiness, '/rest/settings'] : [readiness];
 }
 
 /** @param urls that respond with success once n8n is ready */

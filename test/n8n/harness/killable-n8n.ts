@@ -58,8 +58,8 @@ export interface SingleN8n extends KillableN8n {
 export async function startKillableN8n(): Promise<SingleN8n> {
 	await using closers = new AsyncDisposableStack();
 	const setup = await prepareN8n(closers, 0);
-	// Pruned executions cannot be counted.
-	const startProcess = await singleProcess(setup, { EXECUTIONS_DATA_PRUNE: 'false' });
+	// Without preparing its editor, n8n starts a third faster. Pruned executions cannot be counted.
+	const startProcess = await singleProcess(setup, { N8N_DISABLE_UI: 'true', EXECUTIONS_DATA_PRUNE: 'false' });
 	let starts = 0;
 	let n8n: N8nProcess;
 	const start = async () => {

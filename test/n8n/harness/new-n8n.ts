@@ -56,7 +56,7 @@ export async function singleProcess(
 /** Signs in to a new n8n. */
 export async function signInAsOwner(n8nUrl: string): Promise<N8nClient> {
 	const client = new N8nClient(n8nUrl);
-	await client.signIn(owner);
+	await client.setUp(owner);
 	return client;
 }
 

@@ -1,3 +1,4 @@
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { installCommunityPackage } from '../../../../demo/community-package.ts';
 import { n8nUrl } from '../../../../demo/n8n-environment.ts';
@@ -58,13 +59,15 @@ export async function startQueueN8n(
 	closers.defer(() => database.stop());
 	const webhookPort = await freePort();
 	const settings = queueSettings(queue.port, database.port, n8nUrl(webhookPort));
+	const installed = join(folder, 'installed');
+	await installCommunityPackage(installed, 'n8n-nodes-crm-platform', tarball);
 	const started = new Map<string, N8nProcess>();
 	const replacements = new Map<string, () => Promise<{ ready: Promise<void> }>>();
 	const start = async (name: string, command: string[], port: number, machine = 1) => {
 		// Each process has its own folder, as on its own machine: processes that share one take each other for crashed.
 		const place = machine === 1 ? name : `${name}, machine ${machine}`;
 		const userFolder = join(folder, place);
-		await installCommunityPackage(userFolder, 'n8n-nodes-crm-platform', tarball);
+		cpSync(installed, userFolder, { recursive: true });
 		const log = join(output, `${place}.log`);
 		const n8n = startN8n(
 			installation,
@@ -106,6 +109,7 @@ export async function startQueueN8n(
 /** @param webhookUrl the address for webhooks; on a server, that of a load balancer */
 function queueSettings(redisPort: number, postgresPort: number, webhookUrl: string) {
 	return {
+		N8N_DISABLE_UI: 'true',
 		EXECUTIONS_MODE: 'queue',
 		QUEUE_BULL_REDIS_HOST: '127.0.0.1',
 		QUEUE_BULL_REDIS_PORT: String(redisPort),
