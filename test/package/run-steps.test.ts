@@ -20,7 +20,7 @@ describe('A run of steps', () => {
 	const counts = (passed: number, failed: number, skipped: string[] = []) => ({ tests: { passed, failed, skipped } });
 
 	test('ends with the sum of all tests, alone on its line', async () => {
-		const steps = [step('lint'), step('one', true, counts(2, 0)), step('two', false, counts(3, 1))];
+		const steps = [[step('lint'), step('one', true, counts(2, 0))], step('two', false, counts(3, 1))];
 
 		expect(await runSteps(steps, true)).toBe(false);
 		expect(printed.at(-1)).toBe('5 passed, 1 failed');

@@ -30,16 +30,16 @@ interface Outcome extends StepResult {
 }
 
 /**
- * Runs steps one after the other, each under a heading, and prints a summary. The last line printed is
- * `N passed, N failed`, with `, N skipped` at its end if tests were skipped.
+ * Runs steps one after the other, those of an inner list side by side, each under a heading, and prints a summary. The last
+ * line printed is `N passed, N failed`, with `, N skipped` at its end if tests were skipped.
  *
  * @param maySkip whether the run succeeds despite skipped tests; not in CI, which must provide
  * everything that tests need
  * @returns whether everything passed
  */
-export async function runSteps(steps: Step[], maySkip: boolean): Promise<boolean> {
+export async function runSteps(steps: Array<Step | Step[]>, maySkip: boolean): Promise<boolean> {
 	const outcomes: Outcome[] = [];
-	for (const step of steps) outcomes.push(await runStep(step, outcomes));
+	for (const step of steps) outcomes.push(...(await Promise.all([step].flat().map(async (each) => await runStep(each, outcomes)))));
 	const isClean = outcomes.every(({ status }) => status === 'passed');
 	const hasSkipped = outcomes.some(({ tests }) => tests && tests.skipped.length > 0);
 	console.log(summary(outcomes));
