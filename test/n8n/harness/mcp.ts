@@ -5,13 +5,6 @@ import type { INode } from 'n8n-workflow';
 import { connectionTo, workflowNode } from '../../../demo/workflow-node.ts';
 import { theN8n, theWorld } from './access.ts';
 
-/** A client of n8n's MCP Server Trigger. */
-interface McpClient {
-	/** @returns the response as text */
-	listTools(): Promise<string>;
-	call(name: string, input: object): Promise<string>;
-}
-
 /** The part of the SDK's client that is used here. */
 interface SdkClient {
 	connect(transport: unknown): Promise<void>;
@@ -41,13 +34,13 @@ export async function publishTool(tool: INode): Promise<string> {
 }
 
 /**
- * The client of the protocol's own SDK, from the folder of the running n8n.
+ * The client of the protocol's own SDK, from the folder of the running n8n. It returns responses as text.
  *
  * @param path the path of the trigger in a published workflow
  * @param token the token of its Bearer Auth, if it has one
  * @param urls the processes that get the requests, in turn
  */
-export function mcpClient(path: string, token?: string, urls = [theWorld().n8nUrl]): McpClient {
+export function mcpClient(path: string, token?: string, urls = [theWorld().n8nUrl]) {
 	const { n8nFolder } = theWorld();
 	let requests = 0;
 	const inTurns = async (url: string | URL, init?: RequestInit) =>
@@ -68,6 +61,6 @@ export function mcpClient(path: string, token?: string, urls = [theWorld().n8nUr
 	const connected = async () => await (connecting ??= connect());
 	return {
 		listTools: async () => JSON.stringify(await (await connected()).listTools()),
-		call: async (name, input) => JSON.stringify(await (await connected()).callTool({ name, arguments: input })),
+		call: async (name: string, input: object) => JSON.stringify(await (await connected()).callTool({ name, arguments: input })),
 	};
 }

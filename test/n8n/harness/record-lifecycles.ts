@@ -151,57 +151,33 @@ function adminLifecycles(): Lifecycle[] {
 /** A lifecycle for each record type that has one; together they use every operation. */
 export function recordLifecycles(found: Found): Lifecycle[] {
 	const unique = randomUUID();
+	const match = { external_id: unique };
+	/** A record that is tagged, and whose field becomes B. */
+	const tagged = (resource: string, field: string, more: Partial<Parameters<typeof lifecycleOf>[1]> = {}) =>
+		lifecycleOf(resource, { changedValues: { [field]: 'B' }, match, tagged: true, ...more, values: { ...more.values, [field]: 'A' } });
 	const links = JSON.stringify([{ resource: 'contacts', id: found.contactId }]);
-	const external = { external_id: unique };
 	return [
-		lifecycleOf('activity', {
-			values: { type: 'call', occurred_at: later, subject: 'A' },
-			changedValues: { subject: 'B' },
-			match: external,
-			tagged: true,
-		}),
-		lifecycleOf('company', {
-			values: { name: 'A' }, changedValues: { name: 'B' }, match: external, tagged: true,
-		}),
-		lifecycleOf('contact', {
-			values: { last_name: 'A' }, changedValues: { last_name: 'B' }, match: external, tagged: true,
-		}),
+		tagged('activity', 'subject', { values: { type: 'call', occurred_at: later } }),
+		tagged('company', 'name'),
+		tagged('contact', 'last_name'),
 		lifecycleOf('customObjectRecord', {
 			values: { custom_fields: '{"name":"A"}' },
 			changedValues: { custom_fields: '{"name":"B"}' },
-			match: external,
+			match,
 			tagged: true,
 			common: { objectKey: byId(found.objectKey) },
 		}),
-		lifecycleOf('deal', {
-			values: { title: 'A' },
-			changedValues: { title: 'B' },
-			match: external,
-			tagged: true,
-			ownOperations: dealActions(found.stageId),
-		}),
+		tagged('deal', 'title', { ownOperations: dealActions(found.stageId) }),
 		lifecycleOf('message', {
 			values: { ...mail, scheduled_at: later },
 			changedValues: { scheduled_at: '2099-01-02T10:00:00.000Z' },
-			match: external,
+			match,
 			createOperation: 'schedule',
 			ownOperations: messageActions,
 		}),
-		lifecycleOf('note', { values: { body: 'A', links }, changedValues: { body: 'B' }, match: external, tagged: true }),
-		lifecycleOf('task', {
-			values: { title: 'A' },
-			changedValues: { title: 'B' },
-			match: external,
-			tagged: true,
-			ownOperations: [{ operation: 'complete' }, { operation: 'reopen' }],
-		}),
-		lifecycleOf('ticket', {
-			values: { subject: 'A' },
-			changedValues: { subject: 'B' },
-			match: external,
-			tagged: true,
-			ownOperations: ticketActions(found.userId),
-		}),
+		tagged('note', 'body', { values: { links } }),
+		tagged('task', 'title', { ownOperations: [{ operation: 'complete' }, { operation: 'reopen' }] }),
+		tagged('ticket', 'subject', { ownOperations: ticketActions(found.userId) }),
 		...lookingLifecycles(found),
 		...setupLifecycles(unique),
 		...adminLifecycles(),
