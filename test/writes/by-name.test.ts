@@ -62,7 +62,8 @@ describe('Create or Update by a name', () => {
 		expect(await again()).toEqual(['updated', 'updated', 'updated', undefined]);
 		expect(await again([...names.slice(0, 3), 'Created Third'])).toEqual(['updated', 'updated', 'updated', 'created']);
 		// By another name, an item could be written to a second record; its batch is not sent without it.
-		expect(await again([names[0]!, 'Renamed', ...names.slice(2)])).toEqual(['updated', undefined, 'An earlier attempt sent this item', undefined]);
+		const refusal = 'An earlier attempt sent this item';
+		expect(await again([names[0]!, 'Renamed', ...names.slice(2)])).toEqual(['updated', undefined, refusal, undefined]);
 	});
 
 	test('with Write Once Per, leaves what another execution has created as it is', async () => {
