@@ -132,9 +132,7 @@ describe.each(surfaces)('As a tool of %s', (_name, surface) => promises(surface)
 // In n8n 2.20, an error of a tool ends the workflow.
 sinceN8n('2.41', () => {
 	describe('As a tool of AI Agent 3', promises(agent3));
-});
 
-sinceN8n('2.41', () => {
 	describe('AI Agent 3 lays the arguments over its input item, so', () => {
 		const call = async (parameters: Setup['parameters'], calls: IDataObject[], items: IDataObject[]) =>
 			await runEngineAgent(setup(parameters), (answers) => (answers.length === 0 ? calls : undefined), {}, items);

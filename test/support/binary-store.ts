@@ -4,25 +4,20 @@ import type { IBinaryData } from 'n8n-workflow';
 
 import { useFolderOfFile } from './temporary-folder.ts';
 
-/** n8n's binary store, in files. */
-export interface BinaryStore {
-	put(content: string | Buffer, fileName?: string): Promise<IBinaryData>;
-	bytes(file: IBinaryData | undefined): Promise<Buffer>;
-	text(file: IBinaryData | undefined): Promise<string>;
-}
+export type BinaryStore = ReturnType<typeof binaryStoreIn>;
 
 /** One store for the tests of a file. */
 export function useBinaryStore(): BinaryStore {
-	const { init, ...store } = binaryStoreIn(useFolderOfFile());
-	beforeAll(init);
+	const store = binaryStoreIn(useFolderOfFile());
+	beforeAll(store.init);
 	return store;
 }
 
-/** A store in a folder; call init() first. */
-export function binaryStoreIn(folder: string): BinaryStore & { init(): Promise<void> } {
+/** n8n's binary store, in files in a folder; call init() first. */
+export function binaryStoreIn(folder: string) {
 	const service = Container.get(BinaryDataService);
 
-	const bytes: BinaryStore['bytes'] = async (file) => {
+	const bytes = async (file: IBinaryData | undefined): Promise<Buffer> => {
 		if (file?.id === undefined) throw new Error('The file is not in the store');
 		return await service.getAsBuffer(file);
 	};
@@ -34,11 +29,11 @@ export function binaryStoreIn(folder: string): BinaryStore & { init(): Promise<v
 			await service.init();
 		},
 		bytes,
-		async put(content, fileName = 'contacts.csv') {
+		async put(content: string | Buffer, fileName = 'contacts.csv'): Promise<IBinaryData> {
 			const location = { type: 'execution', workflowId: 'workflow-1', executionId: 'before' } as const;
 			const data: IBinaryData = { data: '', mimeType: 'text/csv', fileName };
 			return await service.store(location, Buffer.from(content), data);
 		},
-		text: async (file) => (await bytes(file)).toString('utf8'),
+		text: async (file: IBinaryData | undefined) => (await bytes(file)).toString('utf8'),
 	};
 }

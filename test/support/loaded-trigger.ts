@@ -1,7 +1,7 @@
 import { Workflow, type IDataObject, type INode, type INodeParameters, type INodeType } from 'n8n-workflow';
 
-import { nodeTypesOf } from './node-context.ts';
-import { additionalDataOf, type Setup } from './node-runs.ts';
+import { additionalDataIn, nodeTypesOf } from './node-context.ts';
+import { parts, type Setup } from './node-runs.ts';
 
 interface TriggerWorkflow {
 	type: INodeType;
@@ -39,5 +39,5 @@ export function loadTrigger({ type, credential, node: chosen, workflowId, isActi
 		staticData,
 		...(timezone !== undefined && { settings: { timezone } }),
 	});
-	return { workflow, node, additionalData: additionalDataOf(credential, parameters) };
+	return { workflow, node, additionalData: additionalDataIn({ parts, credential, parameters }) };
 }

@@ -8,14 +8,13 @@ import {
 	type ILoadOptionsFunctions,
 	type INodeParameters,
 	type INodeType,
-	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 
 import { CrmPlatformApi } from '../../credentials/CrmPlatformApi.credentials';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
 import { adminMenu } from '../../nodes/CrmPlatform/resources';
-import { additionalDataIn, contextIn, runIn, workflowIn, type Parts, type Run, type Setup } from './node-context.ts';
+import { contextIn, runIn, workflowIn, type Parts, type Run, type Setup } from './node-context.ts';
 
 export type { Run, Setup, StoredOAuth2 } from './node-context.ts';
 
@@ -38,12 +37,6 @@ export const run = async (setup: Setup): Promise<Run> => await runIn(partsFor(se
 
 /** The context in which n8n runs the node. */
 export const executeContext = (setup: Setup) => contextIn(partsFor(setup), setup);
-
-/** The services that n8n gives a workflow, above all credentials. */
-export const additionalDataOf = (
-	credential: Setup['credential'],
-	parameters: INodeParameters,
-): IWorkflowExecuteAdditionalData => additionalDataIn({ parts, credential, parameters });
 
 /** Runs of the node with the credential of a service. */
 export function nodeRuns(service: { readonly credential: Setup['credential'] }) {

@@ -1,5 +1,5 @@
 import type { SandboxOptions } from '../../sandbox/serve.ts';
-import { startOAuthSandbox, type Connected, type RegisteredClient } from '../sandbox/harness/connection.ts';
+import { startOAuthSandbox } from '../sandbox/harness/connection.ts';
 import type { Fault } from '../../sandbox/control/faults.ts';
 import type { StoredOAuth2 } from './node-runs.ts';
 
@@ -17,18 +17,36 @@ let credentials = 0;
 export async function startSignInSandbox(options: SandboxOptions = {}) {
 	const sandbox = await startOAuthSandbox({ faults: true, ...options });
 	const clients = { confidential: await sandbox.register('confidential'), public: await sandbox.register('public') };
-	const { clearLog, ...control } = controlOf(sandbox.url);
+	const { url } = sandbox;
+	const control = `${url}/_sandbox`;
+	const clearLog = async () => void (await fetch(`${control}/requests`, { method: 'DELETE' }));
+	const log = async () => {
+		const entries = (await (await fetch(`${control}/requests`)).json()) as Array<Record<string, string>>;
+		return entries.filter(({ path }) => path !== '/openapi.json');
+	};
 
 	return {
 		...sandbox,
-		...control,
 
 		/** A credential that a user has connected, as n8n stores it. */
 		async credential(user: User = {}): Promise<StoredOAuth2> {
 			const { role = 'admin', client = 'confidential', scope = 'contacts:read contacts:write' } = user;
-			const connected = await sandbox.connect(clients[client], role, scope);
+			const { id, secret } = clients[client];
+			const { accessToken, refreshToken } = await sandbox.connect(clients[client], role, scope);
 			await clearLog();
-			return storedCredential(sandbox.url, clients[client], connected, scope);
+			return {
+				id: `oauth2-${(credentials += 1)}`,
+				data: {
+					baseUrl: url,
+					grantType: 'pkce',
+					authentication: 'header',
+					clientId: id,
+					clientSecret: secret ?? '',
+					accessTokenUrl: `${url}/oauth/token`,
+					scope,
+					oauthTokenData: { access_token: accessToken, refresh_token: refreshToken, token_type: 'Bearer' },
+				},
+			};
 		},
 
 		/** Lets the access tokens of all credentials expire. */
@@ -41,40 +59,6 @@ export async function startSignInSandbox(options: SandboxOptions = {}) {
 			const { refresh_token: token } = oauthTokenData as { refresh_token: string };
 			await sandbox.post('/oauth/revoke', clients.confidential, { token });
 		},
-	};
-}
-
-/** A connected credential as n8n stores it. */
-const storedCredential = (baseUrl: string, { id, secret }: RegisteredClient, connected: Connected, scope: string) => ({
-	id: `oauth2-${(credentials += 1)}`,
-	data: {
-		baseUrl,
-		grantType: 'pkce' as const,
-		authentication: 'header' as const,
-		clientId: id,
-		clientSecret: secret ?? '',
-		accessTokenUrl: `${baseUrl}/oauth/token`,
-		scope,
-		oauthTokenData: {
-			access_token: connected.accessToken,
-			refresh_token: connected.refreshToken,
-			token_type: 'Bearer',
-		},
-	},
-});
-
-/** The sandbox's faults and its log of requests. */
-function controlOf(url: string) {
-	const control = `${url}/_sandbox`;
-	const clearLog = async () => void (await fetch(`${control}/requests`, { method: 'DELETE' }));
-	const log = async () => {
-		const response = await fetch(`${control}/requests`);
-		const entries = (await response.json()) as Array<Record<string, string>>;
-		return entries.filter(({ path }) => path !== '/openapi.json');
-	};
-
-	return {
-		clearLog,
 
 		async faults(...faults: Array<Partial<Fault>>) {
 			await fetch(`${control}/faults`, {

@@ -37,16 +37,11 @@ export const get = (resource: string, id: string, simplify = false) =>
 export const deleteRecord = (resource: string, id: string) =>
 	parameters(resource, 'delete', { recordId: byId(id) });
 
-const operators: Record<string, string> = {
-	contains: 'contains',
-	starts_with: 'startsWith',
-};
-
 /** Filters by equality, or by part of a text: `email`, `email[contains]`. */
 export const filterRows = (filters: IDataObject) => ({
 	rows: Object.entries(filters).map(([name, value]) => {
 		const [, field, comparison] = /^(.+)\[(contains|starts_with)\]$/.exec(name) ?? [];
-		return field ? { field, operator: operators[comparison!], value } : { field: name, operator: 'is', value };
+		return field ? { field, operator: comparison === 'contains' ? 'contains' : 'startsWith', value } : { field: name, operator: 'is', value };
 	}),
 });
 

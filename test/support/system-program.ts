@@ -45,16 +45,12 @@ export const postgres: SystemProgram = {
 
 /** The program's path on this machine, if it is installed. */
 export function findProgram({ commands, otherPaths = [] }: SystemProgram): string | undefined {
-	const files = commands.flatMap((command) => fileNames(command, process.platform));
-	const onPath = files.flatMap((file) => searchPath().map((folder) => join(folder, file)));
+	// On Windows, a program has an extension.
+	const extension = process.platform === 'win32' ? '.exe' : '';
+	const onPath = commands.flatMap((command) => searchPath().map((folder) => join(folder, command + extension)));
 	// The newest of several versions.
 	const offPath = otherPaths.flatMap((place) => globSync(place).sort().reverse());
 	return [...onPath, ...offPath].find(isExecutable);
-}
-
-/** The possible file names of a command: on Windows, a program has an extension. */
-function fileNames(command: string, platform: NodeJS.Platform): string[] {
-	return platform === 'win32' ? [`${command}.exe`] : [command];
 }
 
 /**

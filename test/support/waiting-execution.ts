@@ -22,26 +22,6 @@ import { startLocalServer, type LocalServer } from './local-server.ts';
 import { toolsNode } from './agent-tools.ts';
 import { parts, type Setup } from './node-runs.ts';
 
-/** An execution that asks for approval, in n8n's own engine, with a stand-in for n8n's endpoint for waiting executions. */
-export interface WaitingExecution {
-	/** The input of the node after it; undefined while the execution waits. */
-	output(): IDataObject[] | undefined;
-	/** The output of the node after it, for each call. */
-	outputs(): IDataObject[][];
-	error(): Error | undefined;
-	/** Whether it waits: while it runs, n8n refuses calls, and the CRM calls again. */
-	isWaiting(): boolean;
-	/** How often the CRM has called. */
-	calls: number;
-	/** How often the execution has continued. */
-	resumed: number;
-	/** Lets the time limit pass. */
-	expire(): Promise<void>;
-	/** Repeats the failed execution in another one, as n8n does (n8n 2.41, ExecutionService.retry). */
-	retry(): Promise<void>;
-	close(): Promise<void>;
-}
-
 /** A node whose calls another node reviews. */
 type ReviewedNode = Pick<INode, 'type' | 'parameters'>;
 
@@ -53,7 +33,7 @@ type ReviewedNode = Pick<INode, 'type' | 'parameters'>;
 export async function askInExecution(setup: Setup, type?: string, reviewed?: ReviewedNode, calls = 1): Promise<WaitingExecution> {
 	const { node: baseNode, additionalData } = workflowIn(parts, setup);
 	const crm: INode = { ...baseNode, ...(type !== undefined && { type }) };
-	const execution = new ServedExecution(workflowsWith(crm, baseNode, setup, reviewed, calls), crm.name, additionalData);
+	const execution = new WaitingExecution(workflowsWith(crm, baseNode, setup, reviewed, calls), crm.name, additionalData);
 	await execution.start();
 	return execution;
 }
@@ -85,9 +65,11 @@ function workflowsWith(crm: INode, baseNode: INode, setup: Setup, reviewed: Revi
 		});
 }
 
-/** An execution with a server for its resume URL. */
-class ServedExecution implements WaitingExecution {
+/** An execution that asks for approval, in n8n's own engine, with a stand-in for n8n's endpoint for waiting executions. */
+export class WaitingExecution {
+	/** How often the CRM has called. */
 	calls = 0;
+	/** How often the execution has continued. */
 	resumed = 0;
 	private stored: IRun | undefined;
 	private isRunning = false;
@@ -110,6 +92,7 @@ class ServedExecution implements WaitingExecution {
 		this.stored = await new WorkflowExecute(this.additionalData, 'webhook').run({ workflow, startNode: workflow.getNode('start')! });
 	}
 
+	/** Whether it waits: while it runs, n8n refuses calls, and the CRM calls again. */
 	isWaiting(): boolean {
 		return this.stored!.data.waitTill !== undefined;
 	}
@@ -118,20 +101,24 @@ class ServedExecution implements WaitingExecution {
 		return this.stored!.data.resultData.error;
 	}
 
+	/** The input of the node after it; undefined while the execution waits. */
 	output(): IDataObject[] | undefined {
 		return this.outputs()[0];
 	}
 
+	/** The output of the node after it, for each call. */
 	outputs(): IDataObject[][] {
 		if (this.isWaiting()) return [];
 		const runs = this.stored!.data.resultData.runData.end ?? [];
 		return runs.map(({ data }) => data?.main?.[0]?.map(({ json }) => json) ?? []);
 	}
 
+	/** Lets the time limit pass. */
 	async expire(): Promise<void> {
 		await this.resume(this.storedData());
 	}
 
+	/** Repeats the failed execution in another one, as n8n does (n8n 2.41, ExecutionService.retry). */
 	async retry(): Promise<void> {
 		const data = this.storedData();
 		data.resultData.runData[this.nodeName]!.pop();
