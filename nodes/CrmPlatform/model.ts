@@ -125,7 +125,7 @@ interface RecordAndValues {
 	/** Path of a request for this record alone. */
 	path: string;
 	body?: IDataObject | undefined;
-	/** What its key names: the event of a deletion that it undoes, or `deletionByMerge`. */
+	/** What its key names: the event of a deletion that it undoes, or `mergeSubject`. */
 	keySubject?: string | undefined;
 	/** The values that the record has afterwards, as far as the body does not say them. */
 	sets?: ((record: IDataObject) => IDataObject) | undefined;

@@ -1,5 +1,5 @@
 import {
-	deletionByMerge,
+	mergeSubject,
 	subjectHash,
 	idempotencyKey,
 	type KeyFormat,
@@ -22,7 +22,7 @@ test('every other write has another key', () => {
 			idempotencyKey({ ...identity, [name]: `${identity[name]}x` }),
 		),
 		...[['1', '2', '3'], ['2', '1', '3'], ['1', '2', '4']].map(([survivor = '', loser = '', execution = '']) =>
-			idempotencyKey({ ...identity, keySubject: deletionByMerge(survivor, loser, execution) }),
+			idempotencyKey({ ...identity, keySubject: mergeSubject(survivor, loser, execution) }),
 		),
 		valueKey(identity, 'one'),
 		valueKey(identity, 'other'),

@@ -27,7 +27,7 @@ export interface RecordChange {
 	formerId?: string;
 	/** The body that creates or updates the record. */
 	patch?: IDataObject;
-	/** What its key names, the event of a deletion that it undoes or `deletionByMerge`; then it is sent alone. */
+	/** What its key names, the event of a deletion that it undoes or `mergeSubject`; then it is sent alone. */
 	keySubject?: string;
 	/** Whether it is a deletion that leaves nothing to restore; then it is sent alone, too. */
 	isPermanent?: true;

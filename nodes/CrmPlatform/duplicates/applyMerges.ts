@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { deletionByMerge } from '../api/http/idempotency';
+import { mergeSubject } from '../api/http/idempotency';
 import { collectionName } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { isLinkMoved } from '../api/openapi/linkFields';
@@ -129,7 +129,7 @@ async function deleteLosers(run: NodeRun, type: MergedType, merges: GroupMerge[]
 		next = await withChangedLosersStopped(type, next);
 		const changes = next.filter(isOngoing).flatMap((merge) =>
 			merge.losers.filter((loser) => needsKey(merge, loser) === areAlone).map((record): MergeChange => {
-				const alone = areAlone && { keySubject: deletionByMerge(merge.survivor.id, record.id, run.identity.execution) };
+				const alone = areAlone && { keySubject: mergeSubject(merge.survivor.id, record.id, run.identity.execution) };
 				return { action: 'delete', record, changes: [], survivorIds: [merge.survivor.id], ...alone };
 			}));
 		next = await writePhase(run, type, areAlone ? 'deletions alone' : 'deletions', next, changes);

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { readRecordFields } from '../api/customFields';
-import { subjectHash, deletionByMerge } from '../api/http/idempotency';
+import { subjectHash, mergeSubject } from '../api/http/idempotency';
 import { encodedPath, type Collection } from '../api/http/path';
 import { ruleNumber } from '../api/http/rules';
 import { readPages } from '../api/lists/pages';
@@ -98,7 +98,7 @@ async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 		const deleted = String(object.id);
 		if (type === 'contact.deleted' && !isUndone) {
 			mergedAway.set(deleted, copies.get(subjectHash(event.id)));
-			if ([...ids].some((survivor) => origin.hash === subjectHash(deletionByMerge(survivor, deleted, origin.execution ?? '')))) ids.add(deleted);
+			if ([...ids].some((survivor) => origin.hash === subjectHash(mergeSubject(survivor, deleted, origin.execution ?? '')))) ids.add(deleted);
 		}
 		const meaning = meaningOfType(catalog, type);
 		const linkFields = meaning ? await linkFieldsOf(api, meaning.template, meaning.collection) : contactLinks;

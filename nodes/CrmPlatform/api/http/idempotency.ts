@@ -28,7 +28,7 @@ export interface WriteInRun {
 	keyParts: ReadonlyArray<number | string>;
 	/** Whether it creates what the next attempt finds and changes, which is another write. */
 	isAddition?: boolean | undefined;
-	/** Id of the deletion that the write undoes, or `deletionByMerge`, if any. It identifies the write in any run. */
+	/** Id of the deletion that the write undoes, or `mergeSubject`, if any. It identifies the write in any run. */
 	keySubject?: string | undefined;
 }
 
@@ -68,15 +68,15 @@ export interface KeyOrigin {
 export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}): string {
 	const { instance, workflow, execution, started, node, runKey, keyParts, isAddition, keySubject } = identity;
 	const write = [instance, workflow, execution, started, node, runKey, keyParts, ...(isAddition ? ['addition'] : [])];
-	const hash = hashOf(keySubject === undefined ? write : ['undo', keySubject]);
+	const hash = keySubject === undefined ? hashOf(write) : hashOfSubject(keySubject);
 	return keyOf(identity, hash, format);
 }
 
 /** The `hash` of all keys with this subject, such as those that re-create one deleted record: see `originOfKey`. */
-export const subjectHash = (keySubject: string): string => hashOf(['undo', keySubject]).slice(0, minHashLength);
+export const subjectHash = (keySubject: string): string => hashOfSubject(keySubject).slice(0, minHashLength);
 
 /** What the key of a merge names that deletes one record alone: with it, the log shows which record was kept. */
-export const deletionByMerge = (survivor: string, loser: string, execution: string): string => JSON.stringify([survivor, loser, execution]);
+export const mergeSubject = (survivor: string, loser: string, execution: string): string => JSON.stringify([survivor, loser, execution]);
 
 /**
  * The key of a write that is done once for a value, such as an order number, across all executions of the workflow.
@@ -122,6 +122,8 @@ const keyPart = (id: string): string => (/^[\w-]{0,64}$/.test(id) ? id : sha256(
 type KeyAuthor = Pick<WriteIdentity, 'instance' | 'workflow' | 'started' | 'purpose'> & { execution?: string };
 
 const hashOf = (parts: unknown[]): string => sha256(JSON.stringify(parts));
+
+const hashOfSubject = (keySubject: string): string => hashOf(['subject', keySubject]);
 
 function keyOf(author: KeyAuthor, hash: string, { maxLength = 255, isUuid }: KeyFormat): string {
 	// A UUID of version 8, in which the application may choose the bits (RFC 9562, section 5.8).
