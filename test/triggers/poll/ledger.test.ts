@@ -81,8 +81,8 @@ describe('The ledger of open groups', () => {
 		['failed', { attempt: 12 }, { attempts: 20 }, [13, 0, 300_000]],
 		['unknown', {}, {}, [2, 0, 0]],
 		['unknown', {}, { afterCrash: 'setAside' }, 'The record a was set aside: n8n stopped during the execution, so its outcome is unknown'],
-		['unknown', { possibleExecution: 'earlier' }, {}, 'done'],
-		['failed', { possibleExecution: 'earlier' }, {}, [2, 0, 5_000]],
+		['unknown', { possibleExecution: 'ofEarlierReading' }, {}, 'done'],
+		['failed', { possibleExecution: 'ofEarlierReading' }, {}, [2, 0, 5_000]],
 		['rejected by n8n', {}, {}, [1, 0, 5_000]],
 		['ended before its first node', { unbegun: 1 }, {}, [1, 2, 10_000]],
 		['ended before its first node', { unbegun: 9 }, {}, 'The record a was set aside: n8n ended 10 executions before they began'],
@@ -197,21 +197,21 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[0, answered('a', 'yes'), '', ''],
 	]],
 	['after a crash, only a group that was started and that n8n has is started anew', [
-		{ ...groupOf('a'), possibleExecution: 'requested' }, groupOf('b'), { ...groupOf('c'), possibleExecution: 'earlier' },
+		{ ...groupOf('a'), possibleExecution: 'ofStart' }, groupOf('b'), { ...groupOf('c'), possibleExecution: 'ofEarlierReading' },
 	], [
 		[0, answered('b', 'yes'), '', 'a waits, b new, c new'],
 		[0, answered('a', 'yes'), 'store', 'a2 new, b new, c new'],
 		[0, answered('c', 'yes'), 'store', 'a2 new, b new'],
 	]],
 	['what is refused is set aside as a whole if n8n never says whether it has started it', [
-		{ ...groupOf('a'), possibleExecution: 'requested', members: ['a', 'b'].map((id) => ({ id, record: id })) },
+		{ ...groupOf('a'), possibleExecution: 'ofStart', members: ['a', 'b'].map((id) => ({ id, record: id })) },
 	], [
 		...['', '', '', ', report', '', '', '', '', ''].flatMap((more): Step[] =>
 			[[0, unread('a', true), `ask a${more}`, 'a waits'], [0, answered('a', more === '' ? 'no answer' : 'no database'), '', 'a waits']]),
 		[0, unread('a', true), 'store, ask a, report', ''],
 	]],
 	['what n8n has not started is divided, however often it gave no answer before', [
-		{ ...groupOf('a'), possibleExecution: 'requested', members: ['a', 'b'].map((id) => ({ id, record: id })) },
+		{ ...groupOf('a'), possibleExecution: 'ofStart', members: ['a', 'b'].map((id) => ({ id, record: id })) },
 	], [
 		...['', '', '', ', report', '', '', '', ''].flatMap((more): Step[] =>
 			[[0, unread('a', true), `ask a${more}`, 'a waits'], [0, answered('a', 'no answer'), '', 'a waits']]),
@@ -258,7 +258,7 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[64, time(), 'report, report', 'a running, b waits, c new, d requested'],
 	]],
 	['what an earlier reading has started is done once n8n has its key, which tells nothing about other starts', [
-		groupOf('a'), { ...groupOf('b'), possibleExecution: 'earlier' },
+		groupOf('a'), { ...groupOf('b'), possibleExecution: 'ofEarlierReading' },
 	], [
 		[0, loaded('a'), 'store, start a', 'a requested, b new'],
 		[0, loaded('b'), 'store, start b', 'a requested, b requested'],
@@ -334,7 +334,7 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		const done = effects.map((effect) => ('group' in effect ? `${effect.do} ${effect.group.name}` : effect.do)
 			+ ('mayProbe' in effect && effect.mayProbe ? ' or probe' : ''));
 		const states = next.entries.map(({ group: { name, attempt, possibleExecution }, execution }) =>
-			`${name}${attempt > 1 ? attempt : ''} ${execution?.state ?? (possibleExecution === 'requested' ? 'waits' : 'new')}`);
+			`${name}${attempt > 1 ? attempt : ''} ${execution?.state ?? (possibleExecution === 'ofStart' ? 'waits' : 'new')}`);
 		return [minutes, event, [...(isChanged ? ['store'] : []), ...done].join(', '), states.join(', ')];
 	});
 	expect(seen).toEqual(steps);
@@ -349,7 +349,7 @@ test('a position is read again with everything that was stored', () => {
 		backfill: { scopeIdentity: 's', begun: '1 ', last: { created: 'c', ids: ['r'] }, until: 't', ready: 4, isReread: true },
 		filters: { entered: 'f', queries: [{ stage: 's' }] },
 	});
-	const state = { ...position, open: [{ ...groupOf('a'), possibleExecution: 'requested', members: [member] }] };
+	const state = { ...position, open: [{ ...groupOf('a'), possibleExecution: 'ofStart', members: [member] }] };
 	const data = {};
 	const node = { id: 'node', type: 'package.crmPlatformPollTrigger' };
 	const n8n = {

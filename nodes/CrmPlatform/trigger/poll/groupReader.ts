@@ -177,7 +177,7 @@ export class GroupReader {
 		// It is read again when n8n can tell.
 		if (exist.includes('no database')) return nothingRead;
 		const groups = unopened.flatMap(({ group, ...more }, i) => {
-			if (exist[i] !== 'yes') return [{ group: exist[i] === 'no answer' ? { ...group, possibleExecution: 'earlier' as const } : group, ...more }];
+			if (exist[i] !== 'yes') return [{ group: exist[i] === 'no answer' ? { ...group, possibleExecution: 'ofEarlierReading' as const } : group, ...more }];
 			debugLeftOut(this.trigger.n8n, memberIds(group), 'n8n has an execution of it');
 			return [];
 		});

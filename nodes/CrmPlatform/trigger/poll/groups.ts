@@ -13,7 +13,7 @@ export const groupSchema = z.object({
 	/** Number of executions that n8n ended before their first node: they do not count as attempts. */
 	unbegun: z.number().int(),
 	/** Which execution with its key n8n may have: of an earlier reading of the group, or the one it was asked to start. Absent if none. */
-	possibleExecution: z.enum(['earlier', 'requested']).optional(),
+	possibleExecution: z.enum(['ofEarlierReading', 'ofStart']).optional(),
 	/** Where the trigger began that read it. */
 	beginning: z.string(),
 	members: z.array(z.object({

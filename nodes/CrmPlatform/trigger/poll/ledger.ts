@@ -25,7 +25,7 @@ export interface StartedExecution {
 	/** When the outcome of a later start was first known (Unix epoch ms); Infinity if none is. */
 	laterOutcomeAt: number;
 	/** Whether an execution that has its key is of an earlier reading of the group: until this start, n8n was not asked for it since. */
-	isEarlier: boolean;
+	isOfEarlierReading: boolean;
 	/** Whether the user knows that its end is missing. */
 	isSilenceReported: boolean;
 }
@@ -187,10 +187,10 @@ function startGroup(ledger: Decided, entry: LedgerEntry, items: IDataObject[], n
 	const execution: StartedExecution = {
 		state: 'requested', stateAt: now, laterOutcomeAt: Infinity,
 		firstStartNumber: entry.execution?.firstStartNumber ?? startNumber, lastStartNumber: startNumber,
-		isEarlier: group.possibleExecution === 'earlier', isSilenceReported: entry.execution?.isSilenceReported ?? false,
+		isOfEarlierReading: group.possibleExecution === 'ofEarlierReading', isSilenceReported: entry.execution?.isSilenceReported ?? false,
 	};
 	const { rejections, absences } = entry;
-	const started = entryOf({ ...group, possibleExecution: 'requested' }, { execution, rejections, absences });
+	const started = entryOf({ ...group, possibleExecution: 'ofStart' }, { execution, rejections, absences });
 	return withEffect(replaceEntry({ ...ledger, startCount: startNumber }, entry, started), { do: 'start', group, items, startNumber });
 }
 

@@ -44,7 +44,7 @@ function conclude(ledger: Decided, entry: LedgerEntry, outcome: Outcome, { now, 
 	// As a copy, the group is stored again: n8n may not have stored it either.
 	if (outcome === 'rejected by n8n') {
 		const rejections = entry.rejections + 1;
-		const possibleExecution = execution?.isEarlier ? 'earlier' : group.possibleExecution;
+		const possibleExecution = execution?.isOfEarlierReading ? 'ofEarlierReading' : group.possibleExecution;
 		const next = entryOf({ ...group, possibleExecution }, { due: now + delayAfter(rejections), rejections, absences: entry.absences });
 		// Its database may be away.
 		return withEffect(replaceEntry(ledger, entry, next), { do: 'ask', group, mayProbe: false });
@@ -55,8 +55,8 @@ function conclude(ledger: Decided, entry: LedgerEntry, outcome: Outcome, { now, 
 		const next: Group = { ...group, unbegun: unbegun + 1, possibleExecution: undefined };
 		return replaceEntry(ledger, entry, entryOf(next, { due: now + delayAfter(unbegun + 1) }));
 	}
-	const isEarlier = outcome === 'unknown' && execution?.isEarlier === true;
-	if (isEarlier || doneWhen !== 'succeeded' || outcome === 'succeeded') return closeGroup(ledger, entry);
+	const isOfEarlierReading = outcome === 'unknown' && execution?.isOfEarlierReading === true;
+	if (isOfEarlierReading || doneWhen !== 'succeeded' || outcome === 'succeeded') return closeGroup(ledger, entry);
 	// An execution that may have succeeded is not repeated.
 	if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return setAsideAfter(ledger, entry, outcome);
 	const next: Group = { ...group, attempt: attempt + 1, possibleExecution: undefined };
@@ -182,7 +182,7 @@ export function afterAnswer(ledger: Ledger, name: string, existence: Existence, 
 		return replaceEntry(ledger, entry, { ...entry, group: { ...group, possibleExecution: undefined }, execution: undefined, absences });
 	}
 	if (execution) return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
-	return group.possibleExecution === 'earlier' ? closeGroup(ledger, entry) : conclude(ledger, entry, 'unknown', rules);
+	return group.possibleExecution === 'ofEarlierReading' ? closeGroup(ledger, entry) : conclude(ledger, entry, 'unknown', rules);
 }
 
 function setAsideAfter(ledger: Decided, entry: LedgerEntry, outcome: Outcome): Decided {

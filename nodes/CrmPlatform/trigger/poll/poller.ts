@@ -63,7 +63,7 @@ export class Poller {
 
 	async run(): Promise<void> {
 		// What groups that were under way when n8n was killed need may no longer be readable.
-		const started = this.progress.ledger.entries.filter(({ group, execution }) => group.possibleExecution === 'requested' && !execution);
+		const started = this.progress.ledger.entries.filter(({ group, execution }) => group.possibleExecution === 'ofStart' && !execution);
 		await Promise.all(started.map(async ({ group }) => await this.ask(group))).catch((error: unknown) => this.fail(error));
 		while (!this.closing.signal.aborted) {
 			this.awake = new AbortController();
