@@ -3,7 +3,7 @@ import { NodeConnectionTypes, type IExecuteFunctions, type INodeExecutionData, t
 import { credentials, icon } from './actionProperties';
 import { editorMethods } from './pickers/editorMethods';
 import { resources } from './resources';
-import { syncHint, syncPropertiesOf } from './sync/syncProperties';
+import { syncHint, syncPropertiesOf } from './sync/settings';
 import { outputNames, synchronize } from './sync/synchronize';
 
 export class CrmPlatformSync implements INodeType {

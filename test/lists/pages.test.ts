@@ -1,7 +1,7 @@
 import { readPages, type PageWalk } from '../../nodes/CrmPlatform/api/lists/pages';
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
-import { collectionPathsOf } from '../../nodes/CrmPlatform/lookUp/recordList';
+import { collectionPathsOf } from '../../nodes/CrmPlatform/lookUp/lookUp';
 
 /** A list of `total` records, and the requests it was read with. */
 function listOf(total: number) {

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { RecordChange } from '../../nodes/CrmPlatform/changes/recordChange';
+import type { RecordChange } from '../../nodes/CrmPlatform/changes/apply';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 import { guardDeletions, withTakenAsConflicts, type RecordCounts } from '../../nodes/CrmPlatform/sync/planChecks';
 import type { SyncSettings } from '../../nodes/CrmPlatform/sync/settings';

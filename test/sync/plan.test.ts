@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { RecordComparison } from '../../nodes/CrmPlatform/fields/recordComparison';
-import type { RecordChange } from '../../nodes/CrmPlatform/changes/recordChange';
+import type { RecordChange } from '../../nodes/CrmPlatform/changes/apply';
 import { type Field, fieldNamed, idField } from '../../nodes/CrmPlatform/fields/field.ts';
 import { conditionOf } from '../../nodes/CrmPlatform/fields/condition';
 import { type CrmRecord, CrmRecords, refuseOutsiders } from '../../nodes/CrmPlatform/sync/crmRecords';

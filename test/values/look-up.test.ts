@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import { fieldNamed, type FieldKind } from '../../nodes/CrmPlatform/fields/field';
-import { lookUp, type LookUpResult } from '../../nodes/CrmPlatform/lookUp/lookUp';
-import type { RecordList } from '../../nodes/CrmPlatform/lookUp/recordList';
+import { lookUp, type LookUpResult, type RecordList } from '../../nodes/CrmPlatform/lookUp/lookUp';
 import { randomRuns } from '../support/random-runs.ts';
 import { httpError } from '../http/http-error.ts';
 

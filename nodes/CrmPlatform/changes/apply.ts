@@ -1,14 +1,75 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isAnsweredWith, isRefused } from '../api/refusals';
+import { type Collection, encodedPath } from '../api/http/path';
+import { outdatedVersion } from '../api/http/statuses';
+import type { WriteDescription } from '../api/openapi/writing';
 import { mergePatch } from '../api/record';
-import type { Collection } from '../api/http/path';
+import { isAnsweredWith, isRefused, isNotFound } from '../api/refusals';
 import { requireDescribed } from '../api/requireDescribed';
+import { idText } from '../base/json';
 import { withoutMembers } from '../base/ownMembers';
-import type { NodeRun, MayContinue } from '../model';
-import type { IdentifiedRecord } from '../lookUp/recordList';
-import { asConflict, type RecordChange } from './recordChange';
-import { changedSinceRead, sendChanges } from './sendChanges';
+import type { DifferingValue } from '../fields/recordComparison';
+import type { IdentifiedRecord } from '../lookUp/lookUp';
+import type { NodeRun, MayContinue, Write } from '../model';
+import { runAll } from '../schedule';
+import { inSlices } from '../writing/batches';
+import { protectVersions, versionOf } from '../writing/versions';
+
+/** A value of a record that changes, or stays although another one is wanted. */
+export interface FieldChange extends DifferingValue {
+	/** What people call the field, and the names of linked records. */
+	label?: string;
+	from_name?: unknown;
+	to_name?: unknown;
+	/** Whether the CRM's value stays. */
+	kept?: true;
+}
+
+/** The decision about one record. */
+export interface RecordChange {
+	action: 'create' | 'update' | 'unchanged' | 'delete' | 'conflict';
+	/** Index of the input item that asks for it; undefined if it follows from what the items do not have. */
+	item?: number;
+	record?: IdentifiedRecord;
+	/** The wanted values, if the CRM has no record. */
+	values?: IDataObject;
+	/** The id that the record of a creation once had: if it exists after all, none is created. */
+	formerId?: string;
+	/** The body that creates or updates the record. */
+	patch?: IDataObject;
+	/** What its key names, the event of a deletion that it undoes or `mergeSubject`; then it is sent alone. */
+	keySubject?: string;
+	/** Whether it is a deletion that leaves nothing to restore; then it is sent alone, too. */
+	isPermanent?: true;
+	changes: FieldChange[];
+	/** Why the action differs from what the values alone would suggest. */
+	reason?: string;
+}
+
+/** The decision to leave a record alone and report it. */
+export const asConflict = (planned: RecordChange, reason: string): RecordChange =>
+	({ ...withoutMembers(planned, 'patch'), action: 'conflict', reason });
+
+/** A planned change or its result, or what a write would do: any other action than the usual ones has the name of its operation. */
+export interface ReportedChange extends Omit<RecordChange, 'action' | 'record'> {
+	action: string;
+	record?: IDataObject;
+}
+
+/**
+ * What an output says about a change: the record, and what was done. In `changes`, `from` is the CRM's value, `to` the wanted
+ * one, and `kept` a change that was not made; `reason` names the rule, limit or version that decided.
+ *
+ * @param names the fields of a record to output
+ * @param member the name of the member that says what was done
+ */
+export function reportedRecord(
+	{ action, record, values, patch, changes, reason }: ReportedChange, names: ReadonlySet<string>, member: string,
+): IDataObject {
+	const afterwards: IDataObject = (record && patch ? mergePatch(record, patch) : record) ?? values ?? {};
+	const shown = Object.fromEntries(Object.entries(afterwards).filter(([name]) => names.has(name)));
+	return { ...shown, [member]: { action, changes: changes as unknown as IDataObject[], reason: reason ?? null } };
+}
 
 /** The changes that are written one after another: those that items ask for first, except for deletions. */
 const phases = [
@@ -98,3 +159,44 @@ const refusalReason = (error: Error): string | undefined =>
 
 const notCreated = (id: string) =>
 	`The CRM did not create a record: it returned record ${id}, which already existed and may have been changed. Correct the values by which the two are recognized.`;
+
+/** The write of a change: the record to change or delete, and the body that creates or changes one, as a merge patch (RFC 7396). */
+export type ChangeWrite = Pick<ReportedChange, 'record' | 'patch' | 'keySubject' | 'isPermanent'>;
+
+/**
+ * Makes changes of one action: under keys of their own, and under the versions that were read.
+ *
+ * @param runKey distinguishes their keys from those of other changes
+ * @returns the answer to each write: the record as the service returned it, or the error; undefined if it was not tried
+ */
+export async function sendChanges(
+	run: NodeRun, description: WriteDescription,
+	{ collection, writes, runKey }: { collection: Collection; writes: ChangeWrite[]; runKey: string }, mayContinue: MayContinue,
+): Promise<Array<IDataObject | Error | undefined>> {
+	const prepared = writes.map(({ record, patch, keySubject, isPermanent }): Write => {
+		const id = record && String(record.id);
+		const target = id === undefined ? { path: collection } : { id, path: collection + encodedPath`/${id}` };
+		return { collection, ...target, version: versionOf(record), body: patch, keySubject, query: isPermanent ? { permanent: true } : undefined };
+	});
+	const areAlone = protectVersions(run, description, writes.map(({ record }) => record))
+		|| writes.some(({ keySubject, isPermanent }) => keySubject !== undefined || isPermanent);
+	const work = inSlices({ ...run, identity: { ...run.identity, runKey } }, { description, writes: prepared, output: {} }, areAlone);
+	const answers: Array<IDataObject | Error | undefined> = writes.map(() => undefined);
+	for await (const { item, result } of runAll(work, writes.length, mayContinue)) {
+		// What is gone for good was erased before, perhaps by an attempt whose response was lost.
+		const isErased = writes[item]!.isPermanent && isNotFound(result);
+		answers[item] = isErased ? {} : result instanceof Error ? result : withTextId(result as IDataObject);
+	}
+	return answers;
+}
+
+function withTextId({ id, ...record }: IDataObject): IDataObject {
+	const text = idText(id);
+	return text === undefined ? record : { ...record, id: text };
+}
+
+/** Why a record is not as it was when a sync or an undo read it; undefined if the error says nothing of the kind. */
+export function changedSinceRead(error: Error): string | undefined {
+	if (isAnsweredWith(error, outdatedVersion)) return 'The CRM’s record was changed after this run read it. Nothing was overwritten.';
+	return isNotFound(error) ? 'The CRM’s record was deleted after this run read it.' : undefined;
+}

@@ -14,13 +14,12 @@ import { allCustomFields, isRequiredInForm, labelFor, type Field } from '../fiel
 import { matchKey, valueIn } from '../fields/keys';
 import { RecordComparison } from '../fields/recordComparison';
 import { recordsById } from '../lookUp/byId';
-import { foundIn, lookUp, maxIds, type LookedUp } from '../lookUp/lookUp';
-import type { IdentifiedRecord } from '../lookUp/recordList';
+import { foundIn, lookUp, maxIds, type LookedUp, type IdentifiedRecord } from '../lookUp/lookUp';
 import { SkippedItem, type NodeRun, type Work, type Write, type Writes } from '../model';
 import { writableFieldsIn } from '../reading/exportColumns';
 import { replaceIds } from '../lookUp/replaceIds';
 import { isBlank } from '../values/blank';
-import { type FieldChange, reportedRecord, type ReportedChange } from './recordChange';
+import { type FieldChange, reportedRecord, type ReportedChange } from './apply';
 
 /** Shows what the writes of a run would change, and what would be refused as far as that is known, in place of sending them. */
 export function previewOf(run: NodeRun, { writes, description }: Writes): Work {

@@ -11,7 +11,7 @@ import { eventTypesOf, type CrmEvent } from '../log/crmEvent';
 import { hasEventLog, openEventLog } from '../log/eventLog';
 import { fieldEntries, fieldValue } from '../log/eventFields';
 import { recordsById } from '../lookUp/byId';
-import { includingDeleted, isDeletedIn, type IdentifiedRecord } from '../lookUp/recordList';
+import { includingDeleted, isDeletedIn, type IdentifiedRecord } from '../lookUp/lookUp';
 import { Evaluation } from '../mapping/expressions/evaluation';
 import { storedParameter } from '../mapping/locator';
 import type { NodeRun } from '../model';

@@ -9,7 +9,7 @@ import { allCustomFields, customKeyOf, labelFor, type Field } from '../fields/fi
 import { isPhoneField, valueShape } from '../fields/fieldKinds';
 import { allValuesIn, listNameOf, looseText, valueIn } from '../fields/keys';
 import { identifierForms } from '../lookUp/names';
-import { readWholeList, type IdentifiedRecord } from '../lookUp/recordList';
+import { readWholeList, type IdentifiedRecord } from '../lookUp/lookUp';
 import { queriesOf, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { NodeRun, Operation } from '../model';

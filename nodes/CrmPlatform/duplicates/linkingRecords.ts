@@ -13,12 +13,13 @@ import { nameFields } from '../api/record';
 import { canonicalText, hasSameValue } from '../base/json';
 import { chunks } from '../base/lists';
 import { setAtPath } from '../base/ownMembers';
-import type { FieldChange } from '../changes/recordChange';
+import type { FieldChange } from '../changes/apply';
 import { allCustomFields, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { valueIn } from '../fields/keys';
-import { maxIds } from '../lookUp/lookUp';
-import { collectionPathsOf, identified, wholeListIfShort, withFields, type RecordList, type IdentifiedRecord } from '../lookUp/recordList';
+import {
+	maxIds, collectionPathsOf, identified, wholeListIfShort, withFields, type RecordList, type IdentifiedRecord,
+} from '../lookUp/lookUp';
 import type { Resource } from '../model';
 import { isBlank } from '../values/blank';
 

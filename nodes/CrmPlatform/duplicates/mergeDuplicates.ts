@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { mergePatch, recordName } from '../api/record';
 import { idText } from '../base/json';
 import { occurrences, reachable } from '../base/maps';
-import type { FieldChange } from '../changes/recordChange';
+import type { FieldChange } from '../changes/apply';
 import { checkMaximum } from '../changes/maximum';
 import { valueIn } from '../fields/keys';
 import { recordsById } from '../lookUp/byId';

@@ -2,7 +2,7 @@ import { canonicalText, isObject } from '../base/json';
 import { maxBy } from '../base/lists';
 import { externalId, type Field } from '../fields/field';
 import { isPlainText, valueShape } from '../fields/fieldKinds';
-import type { IdentifiedRecord } from '../lookUp/recordList';
+import type { IdentifiedRecord } from '../lookUp/lookUp';
 import { hasOnlyBlanks } from '../values/blank';
 
 /** What one of the duplicates has in a field: the survivor first, then the others, the oldest first. */

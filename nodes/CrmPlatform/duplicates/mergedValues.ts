@@ -10,7 +10,7 @@ import { RecordComparison } from '../fields/recordComparison';
 import { allCustomFields, idField, type Field } from '../fields/field';
 import { entryValue, listNameOf } from '../fields/keys';
 import { fieldValue, nameInEvents, setField } from '../log/eventFields';
-import type { IdentifiedRecord, RecordList } from '../lookUp/recordList';
+import type { IdentifiedRecord, RecordList } from '../lookUp/lookUp';
 import { collectionPath } from '../mapping/locator';
 import type { NodeRun, Resource } from '../model';
 import { hasOnlyBlanks } from '../values/blank';

@@ -1,9 +1,8 @@
 import { isObject } from '../base/json';
 import { ownMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
-import { oneOf } from './conversions';
+import { oneOf, elementKind, fieldKinds, valueShape } from './fieldKinds';
 import { type Field, matchesPattern } from './field';
-import { elementKind, fieldKinds, valueShape } from './fieldKinds';
 
 /**
  * Why the service would refuse a value, as far as its description says.

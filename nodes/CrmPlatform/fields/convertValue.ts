@@ -2,9 +2,10 @@ import { parsedValue, scalarsIn } from '../base/json';
 import { depthProblem, exactnessProblem } from '../base/numbers';
 import { isPlainObject } from '../base/ownMembers';
 import { hasOnlyUndefined, isBlank, withoutBlanks } from '../values/blank';
-import { checkMembers, isWellFormed, normalizedUnique, notWellFormed, refuseErrorText } from './conversions';
+import {
+	checkMembers, isWellFormed, normalizedUnique, notWellFormed, refuseErrorText, elementOf, fieldKinds, isBlankFor, mayBeObjects, valueShape,
+} from './fieldKinds';
 import { allCustomFields, type ConvertedValue, type Field, FieldError, fieldErrorOr, type InputValue } from './field';
-import { elementOf, fieldKinds, isBlankFor, mayBeObjects, valueShape } from './fieldKinds';
 import { inApiNotation, type Notations } from './notations';
 
 /** A value of an item, evaluated but not yet converted. */

@@ -3,10 +3,9 @@ import { exactnessProblem } from '../base/numbers';
 import { isBlank, listIn } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { foldedText, trimmed, unaccentedText } from '../values/foldedText';
-import { normalizedUnique } from './conversions';
+import { normalizedUnique, elementOf, isBooleanField, isNumeric, isPhoneField, isTimeField, valueShape } from './fieldKinds';
 import { countryFrom, isCountry } from './countries';
 import { externalId, type Field, FieldError, sourceId } from './field';
-import { elementOf, isBooleanField, isNumeric, isPhoneField, isTimeField, valueShape } from './fieldKinds';
 import { withCallingCode } from './phones';
 
 /** How people and other systems write values, as the user has chosen; what is absent is written as in the API. */

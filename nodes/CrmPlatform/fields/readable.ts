@@ -1,10 +1,9 @@
 import { DateTime } from 'luxon';
 
 import { listIn } from '../values/blank';
-import { toChoice } from './conversions';
+import { toChoice, isNumeric, isTimeField } from './fieldKinds';
 import { apiValue } from './convertValue';
 import { type Field, fieldErrorOr } from './field';
-import { isNumeric, isTimeField } from './fieldKinds';
 import { inApiNotation, type Notations } from './notations';
 
 /**

@@ -13,7 +13,7 @@ import { withoutMembers } from '../base/ownMembers';
 import { externalId, allCustomFields } from '../fields/field';
 import { BrokenOff, readBinary } from '../files/binary';
 import { readFileRecords, recordsOfList, type FileRecords } from '../files/rows';
-import { firstRecords } from '../lookUp/recordList';
+import { firstRecords } from '../lookUp/lookUp';
 import { assignColumns } from '../mapping/assignColumns';
 import { chosenSource } from '../mapping/chosenNotations';
 import type { Column } from '../mapping/columns';

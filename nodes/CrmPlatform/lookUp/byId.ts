@@ -7,8 +7,7 @@ import { idText } from '../base/json';
 import { chunks } from '../base/lists';
 import { onceFor } from '../base/maps';
 import { idField } from '../fields/field';
-import { foundIn, lookUp, maxIds, valuesPerRequest } from './lookUp';
-import { wholeListIfShort, type IdentifiedRecord } from './recordList';
+import { foundIn, lookUp, maxIds, valuesPerRequest, wholeListIfShort, type IdentifiedRecord } from './lookUp';
 
 /** Reads records by their ids: with one request for each if the service cannot filter by id. */
 export async function recordsById(

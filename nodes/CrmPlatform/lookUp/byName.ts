@@ -7,12 +7,11 @@ import { readPages } from '../api/lists/pages';
 import { onceFor } from '../base/maps';
 import { exactNumber } from '../base/numbers';
 import { ownMember } from '../base/ownMembers';
-import { isWellFormed, notWellFormed } from '../fields/conversions';
+import { isWellFormed, notWellFormed } from '../fields/fieldKinds';
 import type { ComparedField } from '../fields/keys';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
-import { failureOfValue, foundAmong, foundIn, lookUp, valuesPerRequest, type LookedUp, type LookUpResult } from './lookUp';
+import { failureOfValue, foundAmong, foundIn, lookUp, valuesPerRequest, type LookedUp, type LookUpResult, type RecordList } from './lookUp';
 import { hasText, identifierForms, identifyingFields, mayBeAddress, parseName, possibleForms, rememberNames } from './names';
-import type { RecordList } from './recordList';
 
 /** The result of looking up a name: the id of the record, or several ids. */
 export type NameResult = LookUpResult<unknown>;

@@ -2,9 +2,8 @@ import type { Connection } from '../api/connection';
 import type { Collection } from '../api/http/path';
 import { isLink } from '../api/openapi/linkFields';
 import { onceFor } from '../base/maps';
-import { isDigits } from '../fields/conversions';
+import { isDigits, elementKind, isNumeric } from '../fields/fieldKinds';
 import { type Field, matchesPattern } from '../fields/field';
-import { elementKind, isNumeric } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
 import { foldedText, visibleText } from '../values/foldedText';
 

@@ -8,8 +8,7 @@ import { occurrences } from '../base/maps';
 import type { NamedPart } from '../model';
 import { foldedText } from '../values/foldedText';
 import type { NameResult } from './byName';
-import { foundAmong } from './lookUp';
-import { firstRecords } from './recordList';
+import { foundAmong, firstRecords } from './lookUp';
 import { hasText, identifyingFields, parseName, rememberNames } from './names';
 
 /** A part of a record, such as a stage of a pipeline. */

@@ -2,8 +2,7 @@ import { oncePerConnection, type Connection } from '../api/connection';
 import type { Collection } from '../api/http/path';
 import { readPages, type Page } from '../api/lists/pages';
 import { externalId, sourceId } from '../fields/field';
-import { lookUp } from './lookUp';
-import { withFields, type RecordList } from './recordList';
+import { lookUp, withFields, type RecordList } from './lookUp';
 
 /** Lists the records that came from another system. Undefined if the CRM cannot filter them so. */
 export function pagesOfSource(

@@ -6,7 +6,7 @@ import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
 import { getOrCreate } from '../base/maps';
 import { exactnessProblem } from '../base/numbers';
 import { orThrow, resultsOrErrors } from '../base/results';
-import { isDigits } from '../fields/conversions';
+import { isDigits } from '../fields/fieldKinds';
 import { lacksValue, type EvaluatedValue, type GivenBy, type WhenCleared } from '../fields/convertValue';
 import { allCustomFields, customKeyOf, type Field, FieldError, fieldNamed, unknownCollection } from '../fields/field';
 import { asId, namesRecord, textOfName } from '../lookUp/names';

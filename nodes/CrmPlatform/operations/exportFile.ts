@@ -1,7 +1,7 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { breaksRule, ruleNumber } from '../api/http/rules';
-import { isWellFormed } from '../fields/conversions';
+import { isWellFormed } from '../fields/fieldKinds';
 import { allCustomFields } from '../fields/field';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { inParallel } from '../api/inParallel';

@@ -17,7 +17,7 @@ import { meaningOfType } from '../log/crmEvent';
 import { fieldEntries, fieldValue } from '../log/eventFields';
 import { openEventLog } from '../log/eventLog';
 import { recordsById } from '../lookUp/byId';
-import { collectionPathsOf, identified, includingDeleted, isDeletedIn, withFields, type IdentifiedRecord } from '../lookUp/recordList';
+import { collectionPathsOf, identified, includingDeleted, isDeletedIn, withFields, type IdentifiedRecord } from '../lookUp/lookUp';
 import type { Resource } from '../model';
 import { Identifiers, type Place } from './identifiers';
 

@@ -10,7 +10,7 @@ import { packagedDocument } from '../api/openapi/document';
 import type { WriteDescription } from '../api/openapi/writing';
 import { allCustomFields, idField, type Field } from '../fields/field';
 import { commonMeaning } from '../log/crmEvent';
-import { firstRecords } from '../lookUp/recordList';
+import { firstRecords } from '../lookUp/lookUp';
 import { listItem } from '../lookUp/searchList';
 import { operationOf, type Operation, type Resource } from '../model';
 import { chosenResource, resourceAt } from '../resources';

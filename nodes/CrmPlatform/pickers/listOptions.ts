@@ -8,7 +8,7 @@ import { isAnsweredWith } from '../api/refusals';
 import { getOrCreate } from '../base/maps';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
 import { isNumeric, isTimeField, valueType, type ValueType } from '../fields/fieldKinds';
-import { firstRecords } from '../lookUp/recordList';
+import { firstRecords } from '../lookUp/lookUp';
 import { operationOf } from '../model';
 import { countableFields, periods } from '../reading/counting';
 import { resources } from '../resources';

@@ -18,7 +18,7 @@ import { allCustomFields, currencyName, fieldNamed, type Field } from '../fields
 import { isBooleanField, isNumeric, isTimeField, valueShape } from '../fields/fieldKinds';
 import { withLinkedNames } from '../lookUp/linkedNames';
 import { readParts } from '../lookUp/parts';
-import { firstRecords, withFields } from '../lookUp/recordList';
+import { firstRecords, withFields } from '../lookUp/lookUp';
 import { matchByName } from '../mapping/fieldNames';
 import type { OutputField } from '../model';
 import { defaultCursors } from '../parameters/listParameters';

@@ -4,7 +4,7 @@ import type { ResourceDescription } from '../api/openapi/description';
 import type { ListDescription } from '../api/openapi/listing';
 import type { Collection, Query } from '../api/http/path';
 import type { NodeRun, OutputField } from '../model';
-import { withFields } from '../lookUp/recordList';
+import { withFields } from '../lookUp/lookUp';
 import { defaultCursors, maximumCursors } from '../parameters/listParameters';
 import { instant } from '../values/dates';
 import { parseBoolean, parseDate, parseOption, parseWholeNumber } from '../values/parsers';

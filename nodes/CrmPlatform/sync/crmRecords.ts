@@ -7,8 +7,9 @@ import { breaksRule } from '../api/http/rules';
 import { verdictOf, type Condition } from '../fields/condition';
 import { idField, type Field } from '../fields/field';
 import { listNameOf, matchKey, valueIn, type ComparedField } from '../fields/keys';
-import { foundIn, lookUp, valuesPerRequest, type LookedUp } from '../lookUp/lookUp';
-import { readWholeList, wholeListIfShort, type RecordList, type IdentifiedRecord } from '../lookUp/recordList';
+import {
+	foundIn, lookUp, valuesPerRequest, type LookedUp, readWholeList, wholeListIfShort, type RecordList, type IdentifiedRecord,
+} from '../lookUp/lookUp';
 import { isBlank } from '../values/blank';
 import type { SyncSettings } from './settings';
 import type { SourceRecord } from './syncSource';

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../base/json';
 import { getOrCreate } from '../base/maps';
-import { asConflict, type FieldChange, type RecordChange } from '../changes/recordChange';
+import { asConflict, type FieldChange, type RecordChange } from '../changes/apply';
 import { whyRefused } from '../fields/checks';
 import { idField, type Field } from '../fields/field';
 import { entriesIn, entryValue, matchKey, valueIn } from '../fields/keys';

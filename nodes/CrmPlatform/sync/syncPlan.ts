@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { listed } from '../base/lists';
 import { getOrCreate, groupedBy } from '../base/maps';
 import { memberAtPath } from '../base/ownMembers';
-import { asConflict, type FieldChange, type RecordChange } from '../changes/recordChange';
+import { asConflict, type FieldChange, type RecordChange } from '../changes/apply';
 import { idField, type Field } from '../fields/field';
 import { allValuesIn, looseText, matchKey } from '../fields/keys';
 import type { Difference, RecordComparison } from '../fields/recordComparison';

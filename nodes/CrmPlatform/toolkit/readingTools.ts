@@ -9,7 +9,7 @@ import { idText } from '../base/json';
 import { isPlainObject } from '../base/ownMembers';
 import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
-import { withFields } from '../lookUp/recordList';
+import { withFields } from '../lookUp/lookUp';
 import { readParts } from '../lookUp/parts';
 import { matchByName } from '../mapping/fieldNames';
 import { queriesOf, readFilters, type FilterRow } from '../mapping/filters';

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { WriteDescription } from '../api/openapi/writing';
 import { parseJson } from '../base/json';
 import { isPlainObject, memberAtPath } from '../base/ownMembers';
-import type { FieldChange } from '../changes/recordChange';
+import type { FieldChange } from '../changes/apply';
 import { RecordComparison } from '../fields/recordComparison';
 import { customKeyOf, labelFor, type Field } from '../fields/field';
 import { valueType, type ValueType } from '../fields/fieldKinds';

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { FieldChange } from '../changes/recordChange';
+import type { FieldChange } from '../changes/apply';
 import { nameInEvents } from '../log/eventFields';
 import { explain, type Explanation, sentences, type UndoResult } from './reasons';
 import type { RecordHistory } from './recordHistories';

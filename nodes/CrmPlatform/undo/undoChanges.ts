@@ -7,7 +7,7 @@ import { checkMaximum } from '../changes/maximum';
 import { countedReasons } from '../failure';
 import { openEventLog } from '../log/eventLog';
 import type { NodeRun, Resource } from '../model';
-import { linkOf, type LinkTargets, targetsIn } from './linkTargets';
+import { linkOf, type LinkTargets, targetsIn } from './undoLinks';
 import { type LoggedChanges, readLoggedChanges, undoableResource } from './loggedChanges';
 import type { RecordHistory } from './recordHistories';
 import type { RecordUndo } from './recordUndo';

@@ -3,13 +3,13 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { EventLog } from '../../../nodes/CrmPlatform/log/eventLog';
 import {
-	abandonGroups, afterLoading, type Decided, type Ledger, type LedgerEffect, ledgerOf, nextDue, roomForGroups, startable,
+	abandonGroups, afterLoading, type Decided, type Ledger, type LedgerEffect, ledgerOf, nextDue, roomForGroups,
+	startable, type Group, groupOfEvents, groupOfRecords,
 } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { Existence, Outcome } from '../../../nodes/CrmPlatform/trigger/poll/n8nExecutions';
 import { afterAnswer, afterEnd, afterTime, nextCheck, type OutcomeSettings } from '../../../nodes/CrmPlatform/trigger/poll/outcomes';
 import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import type { EventChoice } from '../../../nodes/CrmPlatform/trigger/eventFilter';
-import { type Group, groupOfEvents, groupOfRecords } from '../../../nodes/CrmPlatform/trigger/poll/groups';
 import { latestChosen, type Position, storedPosition, typesToRead, whyNotChosen } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { clearProcessMemory } from '../../../nodes/CrmPlatform/base/processMemory';
 import { storeState } from '../../../nodes/CrmPlatform/trigger/storedState';

@@ -1,8 +1,7 @@
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { type CrmEvent, statesOf } from '../../../nodes/CrmPlatform/log/crmEvent';
-import { groupOfEvents, groupOfRecords } from '../../../nodes/CrmPlatform/trigger/poll/groups';
-import { entryOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
+import { groupOfEvents, groupOfRecords, entryOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import { groupLoader } from '../../../nodes/CrmPlatform/trigger/poll/loading';
 import type { Access, PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import type { RecordReader } from '../../../nodes/CrmPlatform/trigger/poll/records';

@@ -8,8 +8,7 @@ import { eventIdentity, type Newest } from '../../log/eventLog';
 import { debugLeftOut } from '../triggerContext';
 import type { Access, PublishedTrigger } from './pollSettings';
 import { existenceOf } from './n8nExecutions';
-import { type Input, type Ledger, roomForGroups } from './ledger';
-import { type Group, groupOfEvents, groupOfRecords, memberIds } from './groups';
+import { type Input, type Ledger, roomForGroups, type Group, groupOfEvents, groupOfRecords, memberIds } from './ledger';
 import { maxLag, type Position, typesToRead, whyNotChosen } from './position';
 
 interface Reached {

@@ -8,9 +8,8 @@ import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type EventLog } from '../../log/eventLog';
 import { eventOutput, withNamesOfLinks } from '../eventOutput';
 import { debugLeftOut } from '../triggerContext';
-import type { GroupItems, LedgerEntry } from './ledger';
+import { type GroupItems, type LedgerEntry, type Group, memberIds, memberNoun, needsRecords } from './ledger';
 import type { Access, PublishedTrigger } from './pollSettings';
-import { type Group, memberIds, memberNoun, needsRecords } from './groups';
 import type { ChangedRecord } from './records';
 
 /** Milliseconds for which the names of linked records are remembered. */

@@ -4,7 +4,7 @@ import { within } from '../../base/clock';
 import { processMemory } from '../../base/processMemory';
 import { emitUnwritable } from '../storedState';
 import type { PublishedTrigger } from './pollSettings';
-import type { Group } from './groups';
+import type { Group } from './ledger';
 
 /** A key that is unique in the n8n instance, and new for each attempt, and after an execution that ended before its first node. */
 function executionKey(n8n: ITriggerFunctions, { name, attempt, unbegun }: Group): string {

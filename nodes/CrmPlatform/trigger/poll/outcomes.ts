@@ -1,11 +1,10 @@
 import type { Report } from '../triggerContext';
 import type { ExecutionEnd, Existence, Outcome } from './n8nExecutions';
 import {
-	type StartedExecution, closeGroup, type Decided, delayAfter, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEntry, replaceEntry,
-	setAside, withEffect, withReport,
+	type StartedExecution, closeGroup, type Decided, delayAfter, entryNamed, entryOf, isUnderWay, type Ledger,
+	type LedgerEntry, replaceEntry, setAside, withEffect, withReport, type Group, memberIds, memberNoun, membersText,
 } from './ledger';
 import type { PollOptions } from './pollSettings';
-import { type Group, memberIds, memberNoun, membersText } from './groups';
 
 /** What decides beside the ledger and what has happened. */
 export interface OutcomeSettings extends Pick<PollOptions, 'doneWhen' | 'attempts' | 'afterCrash'> {

@@ -5,11 +5,11 @@ import { asNodeError, reportFailure, sendReport } from '../triggerContext';
 import { existenceOf, runExecution, runsOnWorkers } from './n8nExecutions';
 import { GroupReader, type GroupReading } from './groupReader';
 import {
-	abandonGroups, afterLoading, type Decided, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEffect, type LedgerEntry, nextDue, startable,
+	abandonGroups, afterLoading, type Decided, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEffect,
+	type LedgerEntry, nextDue, startable, type Group,
 } from './ledger';
 import { groupLoader } from './loading';
 import type { Access, PublishedTrigger } from './pollSettings';
-import type { Group } from './groups';
 import { maxLag, type Position } from './position';
 import { resumeOrBegin } from './resumeOrBegin';
 import { afterAnswer, afterEnd, afterProbe, afterTime, nextCheck, type OutcomeSettings } from './outcomes';

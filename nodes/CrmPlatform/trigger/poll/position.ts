@@ -5,7 +5,7 @@ import { type CrmEvent, matchesEventPattern } from '../../log/crmEvent';
 import type { EventLog } from '../../log/eventLog';
 import { type EventChoice, eventChoiceSchema, failedFilter } from '../eventFilter';
 import { readState } from '../storedState';
-import { groupSchema } from './groups';
+import { groupSchema } from './ledger';
 
 const backfillSchema = z.object({
 	/** Distinguishes the scope by which the records are read from others. */

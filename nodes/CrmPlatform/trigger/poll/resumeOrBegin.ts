@@ -4,7 +4,7 @@ import { isStartedByN8n, sendReport } from '../triggerContext';
 import { existenceOf } from './n8nExecutions';
 import type { PollSettings, PublishedTrigger } from './pollSettings';
 import type { EventChoice } from '../eventFilter';
-import { beginningWithRecords, groupOfEvents } from './groups';
+import { beginningWithRecords, groupOfEvents } from './ledger';
 import { type Backfill, latestChosen, maxLag, type Position } from './position';
 
 /** Where to begin, and with which events or records, as the user entered it. */
