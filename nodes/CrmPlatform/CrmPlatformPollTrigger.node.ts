@@ -2,7 +2,7 @@ import { type INodeType, type INodeTypeDescription, type ITriggerFunctions, type
 
 import { authentication, credentials, icon } from './actionProperties';
 import { editorMethods } from './pickers/editorMethods';
-import { pollProperties } from './trigger/poll/pollProperties';
+import { pollProperties } from './trigger/poll/pollSettings';
 import { startPollTrigger } from './trigger/poll/trigger';
 
 export class CrmPlatformPollTrigger implements INodeType {

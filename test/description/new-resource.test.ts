@@ -2,7 +2,7 @@ import type { INodePropertyOptions } from 'n8n-workflow';
 
 import type { Resource } from '../../nodes/CrmPlatform/model';
 import { resourceNamed, resources } from '../../nodes/CrmPlatform/resources';
-import { pollProperties } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import { pollProperties } from '../../nodes/CrmPlatform/trigger/poll/pollSettings';
 
 const valuesOf = (options: unknown): string[] => (options as INodePropertyOptions[]).map(({ value }) => String(value)).sort();
 const valuesWhere = (isIncluded: (resource: Resource) => boolean): string[] =>

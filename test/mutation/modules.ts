@@ -51,8 +51,8 @@ export const groups: Group[] = [
 		tests: ['poll-load', 'poll-switches', 'poll-faults', 'poll-model'].map((name) => `triggers/poll/${name}`),
 	},
 	{
-		name: 'poller',
-		modules: [`${poll}/poller.ts`],
+		name: 'trigger',
+		modules: [`${poll}/trigger.ts`],
 		tests: ['poll-rounds', 'starts', 'poll-switches', 'poll-faults', 'poll-histories', 'poll-model'].map((name) => `triggers/poll/${name}`),
 	},
 	{

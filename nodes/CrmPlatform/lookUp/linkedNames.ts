@@ -12,8 +12,7 @@ import { idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { setMember } from '../base/ownMembers';
 import { idField } from '../fields/field';
-import { recordsById } from './byId';
-import { maxIds, valuesPerRequest } from './lookUp';
+import { recordsById, maxIds, valuesPerRequest } from './lookUp';
 import { rememberedNames } from './names';
 import { type Part, readParts, readPartsOnce } from './parts';
 

@@ -16,8 +16,9 @@ import { causeOf, undoneDeletions } from '../log/cause';
 import { meaningOfType } from '../log/crmEvent';
 import { fieldEntries, fieldValue } from '../log/eventFields';
 import { openEventLog } from '../log/eventLog';
-import { recordsById } from '../lookUp/byId';
-import { collectionPathsOf, identified, includingDeleted, isDeletedIn, withFields, type IdentifiedRecord } from '../lookUp/lookUp';
+import {
+	recordsById, collectionPathsOf, identified, includingDeleted, isDeletedIn, withFields, type IdentifiedRecord,
+} from '../lookUp/lookUp';
 import type { Resource } from '../model';
 import { Identifiers, type Place } from './identifiers';
 

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import { listed } from '../base/lists';
 import { groupedBy, occurrences } from '../base/maps';
-import { checkMaximum } from '../changes/maximum';
+import { checkMaximum } from '../changes/apply';
 import { countedReasons } from '../failure';
 import { openEventLog } from '../log/eventLog';
 import type { NodeRun, Resource } from '../model';

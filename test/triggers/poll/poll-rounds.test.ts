@@ -8,9 +8,8 @@ import { clearProcessMemory } from '../../../nodes/CrmPlatform/base/processMemor
 import { GroupReader, sharedNewest } from '../../../nodes/CrmPlatform/trigger/poll/groupReader';
 import { ledgerOf, type Group } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { Access, PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
-import { Progress } from '../../../nodes/CrmPlatform/trigger/poll/poller';
+import { Progress, startPolling } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
 import type { Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
-import { startPolling } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
 import { randomRuns } from '../../support/random-runs.ts';
 import { createDeferredPromise, type DeferredPromise } from './deferred-promise.ts';
 import type { PollHistory } from './poll-model/poll-histories.ts';

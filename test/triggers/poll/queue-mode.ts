@@ -2,7 +2,7 @@ import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import { entryOf, ledgerOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
-import { Poller, Progress } from '../../../nodes/CrmPlatform/trigger/poll/poller';
+import { Poller, Progress } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
 import type { Access, PollOptions, PollSettings } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import type { Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { notStarted } from '../../../nodes/CrmPlatform/trigger/storedState';
