@@ -1,4 +1,4 @@
-import type { IBinaryKeyData, IDataObject, IExecuteFunctions, INodeExecutionData, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject, IExecuteFunctions, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
 import type { Connection } from './api/connection';
 import type { ResourceDescription } from './api/openapi/description';
@@ -210,8 +210,6 @@ export interface ReadingRun {
 /** A run of the node: what all its items share. */
 export interface NodeRun extends ReadingRun {
 	operation: Operation;
-	/** The rows of a file (set by `importing/planRows`), whose values are written in place of those of the input items. */
-	rows?: INodeExecutionData[];
 	/** The values for fields that a model sends (set by `toolkit/toolkitCall`), in place of those of the parameters. */
 	modelValues?: IDataObject;
 	/** What becomes of links to records that do not exist; by default, their names are refused. Set by `execute` and imports. */

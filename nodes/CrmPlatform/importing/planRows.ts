@@ -144,12 +144,12 @@ async function valuesOfRows(
 	const forRows: NodeRun = {
 		...run,
 		resource: withoutMembers({ ...run.resource, path }, 'parents'),
-		rows: items,
 		onMissingLink: { ...run.onMissingLink, addRecord: creator.addRecord, ...(creator.creates('pipelines') && { addPart: creator.addPart }) },
 		checks: { links: plan.isPreview || plan.leavesOut ? 'all' : 'none', values: isChecked },
 	};
 	const stored = { mode: 'automatic' as const, emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
-	const mapping: Mapping = { stored, fields, whenCleared: operation === 'create' ? 'skip' : 'clear', leavesOut: plan.leavesOut };
+	const whenCleared = operation === 'create' ? 'skip' : 'clear';
+	const mapping: Mapping = { stored, items, areRows: true, fields, whenCleared, leavesOut: plan.leavesOut };
 	const { values, add } = await valuesOfItems(forRows, mapping);
 	return byRow(add ? await add(values.map((item) => !(item instanceof Error || refusalOfRow(plan, item, required)))) : values);
 }

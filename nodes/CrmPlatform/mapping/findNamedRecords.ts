@@ -32,7 +32,9 @@ export interface FoundRecords {
 }
 
 /** A look-up of links, and what becomes of those to records that do not exist. */
-interface LinkSearch extends Pick<NodeRun, 'api' | 'rows' | 'onMissingLink'> {
+interface LinkSearch extends Pick<NodeRun, 'api' | 'onMissingLink'> {
+	/** Whether the items are the rows of a file. */
+	areRows?: boolean;
 	linkChecks: Checks['links'];
 	/** The system that the items come from: values are its IDs first, as idsInCrm finds them. */
 	source?: string | undefined;
@@ -66,14 +68,14 @@ interface LinkTexts {
 }
 
 /** What items link to: the records by texts, and the fields for parts that have to be read. */
-function linksOfItems({ linkChecks, rows }: LinkSearch, items: ConvertedValue[][]) {
+function linksOfItems({ linkChecks, areRows }: LinkSearch, items: ConvertedValue[][]) {
 	const textsByCollection = new Map<Collection, LinkTexts>();
 	const partFields = new Map<Collection, Field>();
 	const newTexts = (): LinkTexts => ({ names: new Set(), namesToCreate: new Set(), ids: new Map() });
 	for (const values of items) {
 		for (const { field, converted, newNamesOf } of values) {
 			for (const [target, nameOrId] of isLink(field) ? linkedIdsIn(field, converted) : []) {
-				const isAdded = rows !== undefined || newNamesOf?.has(target) === true;
+				const isAdded = areRows === true || newNamesOf?.has(target) === true;
 				if (field.part === undefined) addText(getOrCreate(textsByCollection, target, newTexts), field, nameOrId, isAdded);
 				else if (linkChecks === 'all' || namesRecord(field, nameOrId)) partFields.set(target, field);
 			}
@@ -138,8 +140,8 @@ async function findNames(search: LinkSearch, collection: Collection, names: stri
 }
 
 /** The error of values that were not looked up. @throws a 403 for the rows of a file: all would be refused, or lose their links */
-function errorOfValues({ rows }: LinkSearch, error: Error): Error {
-	if (rows && isAnsweredWith(error, 403)) throw error;
+function errorOfValues({ areRows }: LinkSearch, error: Error): Error {
+	if (areRows && isAnsweredWith(error, 403)) throw error;
 	return error;
 }
 

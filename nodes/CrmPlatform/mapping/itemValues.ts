@@ -1,4 +1,4 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { orThrow, resultsOrErrors } from '../base/results';
 import { setAtPath } from '../base/ownMembers';
@@ -39,17 +39,16 @@ type SendableValue = ConvertedValue & InputValue & { error?: FieldError };
  * records that they name (`findNamedRecords`), together → replace the names by ids (`replaceNames`).
  *
  * A linked record takes precedence over a mapped value.
- *
- * @param items by default, the rows of a file or all input items
  */
-export async function valuesOfItems(run: NodeRun, mapping: Mapping, items?: INodeExecutionData[]): Promise<ValuesOfItems> {
-	const { n8n, api, rows, onMissingLink, checks = { links: 'none', values: false } } = run;
+export async function valuesOfItems(run: NodeRun, mapping: Mapping): Promise<ValuesOfItems> {
+	const { n8n, api, onMissingLink, checks = { links: 'none', values: false } } = run;
+	const { areRows = false } = mapping;
 	const chosen = chosenNotations(n8n);
-	const notations: Notations | undefined = rows ? { ...chosen, numbers: chosen?.numbers ?? 'unclear' } : chosen;
+	const notations: Notations | undefined = areRows ? { ...chosen, numbers: chosen?.numbers ?? 'unclear' } : chosen;
 	const conversion: Conversion = { notations, whenCleared: mapping.whenCleared, zone: n8n.getTimezone() };
 	const currency = mapping.fields.find(({ name }) => name === currencyName);
 	// Once: an expression that changes its item would return something else the second time.
-	const results = await readItems(run, items ?? rows ?? n8n.getInputData(), mapping);
+	const results = await readItems(run, mapping);
 	const converted = await resultsOrErrors(results.length, (item) => {
 		const read = orThrow(results[item]!);
 		const { sendable, unsent, refusal } = convertItem(read, mapping, withCurrency(read.values, conversion, currency), checks.values);
@@ -58,9 +57,9 @@ export async function valuesOfItems(run: NodeRun, mapping: Mapping, items?: INod
 		if (mapping.stored.mode === 'model' && unsent.length > 0) throw new UnsentValuesError(run.operation.option.name, mapping.fields, unsent);
 		for (const value of unsent) reportUnsent(api, value);
 		if (refusal) throw refusal;
-		return { sendable, read: rows ? read.values : [] };
+		return { sendable, read: areRows ? read.values : [] };
 	});
-	const search = { ...run, linkChecks: checks.links, source: notations?.source };
+	const search = { ...run, areRows, linkChecks: checks.links, source: notations?.source };
 	const found = await findNamedRecords(search, converted.flatMap((item) => (item instanceof Error ? [] : [item.sendable])));
 	const valuesOf = (item: number, named: LinkResults, missing?: MissingTargets): ItemValues => {
 		const { sendable, read } = orThrow(converted[item]!);
@@ -96,10 +95,8 @@ export async function bodiesOf(all: Array<ItemValues | Error>, check: Check = ()
  *
  * @param check is called again if records are created. Before, a name stands for the id of a record to create
  */
-export async function bodiesOfItems(
-	run: NodeRun, mapping: Mapping, { items, check }: { items?: INodeExecutionData[]; check?: Check } = {},
-): Promise<Array<IDataObject | Error>> {
-	const { values, add } = await valuesOfItems(run, mapping, items);
+export async function bodiesOfItems(run: NodeRun, mapping: Mapping, check?: Check): Promise<Array<IDataObject | Error>> {
+	const { values, add } = await valuesOfItems(run, mapping);
 	const bodies = await bodiesOf(values, check);
 	return add ? await bodiesOf(await add(bodies.map((body) => !(body instanceof Error))), check) : bodies;
 }

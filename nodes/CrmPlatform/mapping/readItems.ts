@@ -45,6 +45,10 @@ export interface Body {
 /** Which values of items are written, and into which fields. */
 export interface Mapping {
 	stored: StoredFields;
+	/** By default, all input items. */
+	items?: INodeExecutionData[];
+	/** Whether they are the rows of a file. */
+	areRows?: boolean;
 	/** The fields in the service's description. */
 	fields: Field[];
 	/** Records that the user picks for fields of their own. */
@@ -62,15 +66,15 @@ export interface Mapping {
  *
  * @returns an error for an item that cannot be read, such as one of whose expressions fails
  */
-export async function readItems(run: NodeRun, items: INodeExecutionData[], mapping: Mapping): Promise<Array<ReadItem | Error>> {
+export async function readItems(run: NodeRun, mapping: Mapping): Promise<Array<ReadItem | Error>> {
 	const { n8n } = run;
-	const { stored, fields, picked = [], whenCleared, otherNames = [] } = mapping;
+	const { stored, items = n8n.getInputData(), areRows, fields, picked = [], whenCleared, otherNames = [] } = mapping;
 	const objects = await objectsOf(n8n, stored, items);
 	const accepted = await acceptedFields(run, stored, objects ?? [], fields);
 	const { rows, linked, unknownNames } = formEntries(stored, accepted.fields);
 	const emptyCells = { label: 'Empty Cells', value: stored.mode === 'automatic' ? stored.emptyCells : 'leave' };
 	const evaluation = new Evaluation(n8n, [...rows, ...linked, emptyCells]);
-	const readObject = objects && objectReader(run, stored, accepted, { whenCleared, otherNames });
+	const readObject = objects && objectReader(run, stored, accepted, { whenCleared, otherNames, areRows });
 	const readPicks = await pickReader(run, picked);
 	return await resultsOrErrors(items.length, (item): ReadItem => {
 		const results = evaluation.valuesOf(item);

@@ -60,11 +60,12 @@ export function objectReader(
 	run: NodeRun,
 	stored: StoredFields,
 	accepted: AcceptedFields,
-	{ whenCleared, otherNames }: { whenCleared: WhenCleared; otherNames: string[] },
+	{ whenCleared, otherNames, areRows }: { whenCleared: WhenCleared; otherNames: string[]; areRows: boolean | undefined },
 ): (members: IDataObject, emptyCells: unknown) => ReadItem {
 	const { fields, recordFieldNames } = accepted;
 	const meaningsOf = meaningsAmong(fields, recordFieldNames);
-	const renamed = renamedMembers(run, stored, accepted, otherNames);
+	// The columns of a file have the names of their fields already.
+	const renamed: RenamedMembers = areRows ? new Map() : renamedMembers(run, stored, accepted, otherNames);
 	const isTool = isToolCall(run.n8n);
 	const areModels = stored.mode === 'model' || (stored.mode === 'json' && isFilledByModel(stored.json));
 	return (members, emptyCells) => {
@@ -95,13 +96,13 @@ type RenamedMembers = ReadonlyMap<string, Field | undefined>;
 
 /** Finds these among all items, and tells the user. */
 function renamedMembers(
-	{ n8n, api, resource, rows }: NodeRun,
+	{ n8n, api, resource }: NodeRun,
 	{ mode }: StoredFields,
 	accepted: AcceptedFields,
 	otherNames: string[],
 ): RenamedMembers {
-	// The columns of a file have the names of their fields already, and the description of another service has other names.
-	if (mode !== 'automatic' || rows || !api.isSelfDescribed()) return new Map();
+	// The description of another service has other names.
+	if (mode !== 'automatic' || !api.isSelfDescribed()) return new Map();
 	const objects = n8n.getInputData().map(({ json }) => json);
 	const names = new Set<string>();
 	for (const object of objects) for (const name of Object.keys(object)) names.add(name);

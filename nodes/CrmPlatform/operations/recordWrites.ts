@@ -99,7 +99,7 @@ function valueOperation(offer: ValueOffer): Operation {
 				const label = fields.find((field) => field.name === empty)?.label ?? labelFor(empty);
 				throw new Error(`${label} is empty, so nothing was sent for this item. Enter a value.`);
 			};
-			const bodies = await bodiesOfItems(run, { stored, fields, picked, whenCleared: isNew ? 'skip' : 'clear' }, { check });
+			const bodies = await bodiesOfItems(run, { stored, fields, picked, whenCleared: isNew ? 'skip' : 'clear' }, check);
 			const writes = await resultsOrErrors(bodies.length, (item): Write => ({ ...targetOf(item), body: bodyOf(orThrow(bodies[item]!)) }));
 			return { description, writes, output: await chosenOutput(run) };
 		},

@@ -66,7 +66,7 @@ async function writesByMatch(run: NodeRun, mapping: Mapping, { match }: Writes['
 		requireAnyValue(body);
 		if (field && matchValue(field.name, body) === undefined) throw new Error(noMatchValue(field.name));
 	};
-	const bodies = await bodiesOfItems(run, mapping, { check });
+	const bodies = await bodiesOfItems(run, mapping, check);
 	const writes = await resultsOrErrors(bodies.length, (item): Write => {
 		const target = newRecordAt(run, item);
 		const body = orThrow(bodies[item]!);

@@ -307,7 +307,7 @@ async function rulesOf(run: NodeRun, fields: Field[]): Promise<SyncRules> {
 	if (rules.missingInSource !== 'set') return rules;
 	const stored = storedFields(run, 'missingValues');
 	// They are the same for all items.
-	const [values] = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear' }, { items: n8n.getInputData().slice(0, 1) });
+	const [values] = await bodiesOfItems(run, { stored, items: n8n.getInputData().slice(0, 1), fields, whenCleared: 'clear' });
 	const valuesToSet = orThrow(values!);
 	if (Object.keys(valuesToSet).length > 0) return { ...rules, valuesToSet };
 	throw new Error('Fields to Set: choose the values for records that are missing from the source.');
