@@ -1,8 +1,9 @@
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import { meaningsAmong } from '../../nodes/CrmPlatform/mapping/fieldNames';
-import { findNamedRecords, type LinkResults, type FoundRecords } from '../../nodes/CrmPlatform/mapping/findNamedRecords';
+import {
+	findNamedRecords, type LinkResults, type FoundRecords, addMissingParts, replaceNames,
+} from '../../nodes/CrmPlatform/mapping/resolveLinks';
 import { fieldsInObject } from '../../nodes/CrmPlatform/mapping/readObject';
-import { addMissingParts, replaceNames } from '../../nodes/CrmPlatform/mapping/replaceNames';
 import { fieldNamed, type FieldKind } from '../../nodes/CrmPlatform/fields/field.ts';
 
 const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.tier'].map((name) => fieldNamed(name));

@@ -8,7 +8,7 @@ import { type Field, idField } from '../fields/field';
 import { valueIn, matchKey } from '../fields/keys';
 import { lookUpIds, lookUp } from '../lookUp/lookUp';
 import type { Body } from '../mapping/readItems';
-import { UnclearName } from '../mapping/replaceNames';
+import { UnclearName } from '../mapping/resolveLinks';
 import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
 import { requireAnyValue, matchValue, noMatchValue } from '../writing/requireWrite';

@@ -30,9 +30,8 @@ import { parseOption } from '../values/parsers';
 import { nextDay, parseMoment, startOfDay } from '../values/dates';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
-import { findNamedRecords, type LinkResults } from './findNamedRecords';
+import { findNamedRecords, type LinkResults, replaceNames } from './resolveLinks';
 import { isFromList, locatorValue, storedParameter } from './locator';
-import { replaceNames } from './replaceNames';
 import { commonCollection } from './sameForAll';
 
 /** A row of the user's filters, as stored in the workflow: expressions are not evaluated. */

@@ -11,10 +11,11 @@ import { isNumeric } from '../fields/fieldKinds';
 import type { Notations } from '../fields/notations';
 import type { Checks, MissingTargets, NodeRun } from '../model';
 import { chosenNotations } from './chosenNotations';
-import { addNamedRecords, findNamedRecords, type LinkResults } from './findNamedRecords';
+import {
+	addNamedRecords, findNamedRecords, type LinkResults, addMissingParts, namesNewRecord, namesNewPart, replaceNames,
+} from './resolveLinks';
 import { readItems, type Body, type Mapping } from './readItems';
 import type { ReadItem } from './readObject';
-import { addMissingParts, namesNewRecord, namesNewPart, replaceNames } from './replaceNames';
 import { onlyBlanks, reportUnsent, UnsentValuesError } from './unsentValues';
 
 /** The values of an item as the service takes them. */

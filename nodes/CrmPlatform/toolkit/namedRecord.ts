@@ -7,7 +7,7 @@ import { idText } from '../base/json';
 import { lookUpNames } from '../lookUp/byName';
 import { isIdShaped, parseName } from '../lookUp/names';
 import { distinctListItems, searchList } from '../lookUp/searchList';
-import { UnclearName } from '../mapping/replaceNames';
+import { UnclearName } from '../mapping/resolveLinks';
 import { inSentences, quoted } from '../nodeAsTool/toolAnswer';
 import type { NamedRecord, ToolkitCall } from './toolkitCall';
 
