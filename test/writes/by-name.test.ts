@@ -185,6 +185,11 @@ describe('a linked record by name, created if missing', () => {
 		expect(others).toEqual([]);
 	});
 
+	test('has another key than an item whose value for Write Once Per looks like it', async () => {
+		const { items } = await run(contacts('Keyed', { writeOncePer: 'record/companies keyed' }), [{}]);
+		expect(items[0]!.json).toMatchObject({ company_id: (await called('Keyed'))[0]!.id });
+	});
+
 	test('has the name, even if that is a number', async () => {
 		const { items } = await run(contacts('={{ $json.company }}'), [{ company: 4711 }, { company: ' 4711 ' }]);
 		const [company] = await called('4711');

@@ -15,7 +15,7 @@ import { addNamesOption, batchOptions, simplifyProperty, writeOncePerOption, wri
 import { ifEmptyOption, newRecordAt, pickedProperty, recordAt, recordProperty } from '../parameters/recordParameters';
 import { isBlank, listIn } from '../values/blank';
 import { requireAnyValue, requireWrite } from '../writing/requireWrite';
-import { chosenOutput } from '../writing/batches';
+import { chosenOutput } from '../writing/sendAlone';
 
 /** An entry of the menu: its `value` is the name as an identifier, and its `action` the name and `%`, unless it says otherwise. */
 interface Entry {

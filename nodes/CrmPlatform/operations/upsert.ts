@@ -20,7 +20,7 @@ import { newRecordAt } from '../parameters/recordParameters';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
 import { requireAnyValue, requireWrite, requireMatchField, chosenMatchField, fieldToMatchOn, matchValue, nameFieldsToMatchOn, noMatchValue } from '../writing/requireWrite';
 import { renamedItems } from '../writing/runState';
-import { chosenOutput } from '../writing/batches';
+import { chosenOutput } from '../writing/sendAlone';
 
 export const upsert: Operation = {
 	option: {

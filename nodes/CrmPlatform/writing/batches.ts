@@ -1,22 +1,19 @@
-import { NodeApiError, type IDataObject } from 'n8n-workflow';
+import { NodeApiError } from 'n8n-workflow';
 
 import { batchAnswers } from '../api/batchAnswers';
 import type { ApiRequest } from '../api/http/request';
 import { tooLarge } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
-import { upsertOutcomeField } from '../api/record';
 import { isAnsweredWith, isCertainlyUnwritten } from '../api/refusals';
 import { chunks } from '../base/lists';
 import { orThrow, resultOrError } from '../base/results';
 import { getOrCreate, occurrences } from '../base/maps';
-import { ownMember, setMember } from '../base/ownMembers';
-import { allCustomFields } from '../fields/field';
-import type { NodeRun, MayContinue, Result, Results, Work, Write, Writes, WrittenOutput } from '../model';
-import { simplify, summaryFields } from '../reading/simplify';
+import { nodeFailure, withLines } from '../failure';
+import { type MayContinue, type NodeRun, type Result, type Results, SkippedItem, type Work, type Write, type Writes } from '../model';
 import { slicesAtOnce, Turns } from '../schedule';
 import { parseWholeNumber } from '../values/parsers';
-import { lockKeys, RememberedRequests, type ItemWrite, type RememberedRequest, type WriteRequest } from './runState';
-import { hasWriteOncePer, sendAlone, sendUnderKey, writeOncePer, recordInAnswer, type Written } from './sendAlone';
+import { itemsIn, rangesOf, type RunState, writesOf } from './runState';
+import { hasWriteOncePer, outputOfWrite, recordInAnswer, sendAlone, sendUnderKey, writeOncePer, type Written } from './sendAlone';
 
 /** What all slices of a run share. */
 interface SlicedRun extends Pick<Writes, 'description' | 'output'> {
@@ -180,36 +177,177 @@ function requestsToRepeat(remembered: RememberedRequests, replayedRequest: Remem
 	return [...requests.values(), others].filter((writes) => writes.length > 0).map((writes) => ({ writes, replayedRequest }));
 }
 
-/** The whole record, or the fields of a simplified one, as the user chose. */
-export async function chosenOutput({ n8n, api, resource }: NodeRun): Promise<WrittenOutput> {
-	const { fields = [], summary = [] } = (await api.describe(resource.path)) ?? {};
-	const simpleFields = summaryFields(n8n, summary);
-	return simpleFields ? { simplified: { fields: simpleFields, readNames: new Set(fields.map(({ name }) => name)) } } : {};
+interface ItemWrite {
+	item: number;
+	write: Write;
+}
+
+interface WriteRequest {
+	writes: ItemWrite[];
+	/** The request whose answer the CRM has just replayed, if these writes are sent again because it refused them then. */
+	replayedRequest?: RememberedRequest;
+}
+
+/** What this attempt has sent in one request. */
+interface RememberedRequest {
+	/** How often the CRM has replayed its answer to these writes in this attempt. */
+	replays: number;
+	/** Whether no earlier attempt has sent it. */
+	isNew: boolean;
+	/** Remembers which items of the answered request were certainly refused, and of those that it repeats. */
+	end(isRefused: (item: number) => boolean): void;
+	/** Forgets a request that has written nothing, so that its items can be divided otherwise. */
+	forget(): void;
+}
+
+/** Items that an earlier attempt has sent in one request. */
+interface EarlierRequest {
+	text: string;
+	/** Its place in the order in which requests were sent. */
+	place: number;
+	items: number[];
+	isAddition: boolean;
+	replays: number;
+	/** The items that were certainly refused; undefined if no answer came. */
+	refused: ReadonlySet<number> | undefined;
 }
 
 /**
- * What an item outputs of its written record. A simplified record also has the written values, and members that reading does
- * not return: a secret shown once, the outcome of an upsert.
+ * A request as text: `=0-99`, `=100-102,104`; of additions: `+0-99`; with what `=0-99` saw refused: `=3,17~1`. It begins with no
+ * digit, as JavaScript puts numbers before other names, and requests keep the order in which they were remembered.
  */
-function outputOfWrite(output: WrittenOutput, written: Written, write: Write): IDataObject {
-	const { isDeletion, simplified } = output;
-	if (isDeletion) return { deleted: true };
-	const record = withUpsertOutcome(output, written, write);
-	if (!simplified) return record;
-	const { fields, readNames } = simplified;
-	const simple = simplify(record, fields);
-	const isAdded = (name: string) => !readNames.has(name) || (name !== allCustomFields && Object.hasOwn(write.body ?? {}, name));
-	for (const name of Object.keys(record)) if (isAdded(name)) setMember(simple, name, ownMember(record, name));
-	return simple;
+const requestText = (items: number[], isAddition: boolean, replays: number): string =>
+	(isAddition ? '+' : '=') + rangesOf(items) + (replays > 0 ? `~${replays}` : '');
+
+function earlierRequest([text, refused]: [text: string, refused: string], place: number): EarlierRequest {
+	const [ranges = '', replays = 0] = text.slice(1).split('~');
+	const refusedItems = refused === unanswered ? undefined : new Set(itemsIn(refused));
+	return { text, place, items: itemsIn(ranges), isAddition: text.startsWith('+'), replays: Number(replays), refused: refusedItems };
 }
 
-/** What the status of a response tells about the record (RFC 9110, section 9.3.4). */
-const upsertOutcomes: Record<number, string> = { 200: 'updated', 201: 'created' };
+const unanswered = '?';
 
-/** Adds to a record whether it was created or updated, if that is output, unless it has a field of that name. */
-function withUpsertOutcome({ upsertOutcome: shown }: WrittenOutput, { record, status }: Written, { id, creates }: Write): IDataObject {
-	if (shown === undefined || upsertOutcomeField in record) return record;
-	const ofMatched = shown === 'byStatus' ? upsertOutcomes[status] : undefined;
-	const outcome = creates === 'ifNoneMatches' ? ofMatched : id === undefined ? 'created' : 'updated';
-	return outcome === undefined ? record : { ...record, [upsertOutcomeField]: outcome };
+/**
+ * The records that other writes must not change at the same time: all of the collection if it is unknown which one is
+ * changed, or if single additions keep their order, which may be intended.
+ */
+function lockKeys(write: Write | Error, usesBatches = true): string[] {
+	if (write instanceof Error || write.keySubject !== undefined) return [];
+	const { collection, id, orderKey = id, creates } = write;
+	if (orderKey !== undefined) return [`${collection}/${orderKey}`];
+	return creates === 'ifNoneMatches' || !usesBatches ? [collection] : [];
 }
+
+/** Stands for the record of an item that cannot be read now. */
+const unreadable = '';
+
+/** By record, the last one of these items. */
+const lastItems = (items: Iterable<number>, writes: Array<Write | Error>): ReadonlyMap<string, number> =>
+	new Map([...items].sort((a, b) => a - b).flatMap((item) => {
+		const write = writes[item];
+		const records = write === undefined || write instanceof Error ? [unreadable] : lockKeys(write);
+		return records.map((record): [string, number] => [record, item]);
+	}));
+
+/** Whether a later item of the same record is among the last ones, in another request: the last one wins. */
+function isOvertaken(lastOf: ReadonlyMap<string, number>, { item, write }: ItemWrite, together: ItemWrite[]): boolean {
+	const records = lockKeys(write);
+	const last = Math.max(...records.map((record) => lastOf.get(record) ?? -1), (records.length > 0 && lastOf.get(unreadable)) || -1);
+	return last > item && !together.some((other) => other.item === last);
+}
+
+/** What earlier attempts at a run have sent, and may have written; and what this one sends, for later ones. */
+class RememberedRequests {
+	private readonly run: NodeRun;
+	private readonly state: RunState;
+	/** The requests of earlier attempts by item. Only additions are sent in several. */
+	private readonly earlier = new Map<number, EarlierRequest[]>();
+	private readonly possiblyWritten = new Set<number>();
+	/** By record, the last item sent, and the last one that may be written; that of any record under `unreadable`. */
+	private readonly lastSent: ReadonlyMap<string, number>;
+	private readonly lastWritten: ReadonlyMap<string, number>;
+
+	constructor(run: NodeRun, writes: Array<Write | Error>) {
+		this.run = run;
+		this.state = writesOf(run);
+		for (const request of Object.entries(this.state.refusedByBatch ?? {}).map(earlierRequest)) {
+			for (const item of request.items) {
+				getOrCreate(this.earlier, item, () => []).push(request);
+				if (!request.refused?.has(item)) this.possiblyWritten.add(item);
+			}
+		}
+		this.lastSent = lastItems(this.earlier.keys(), writes);
+		this.lastWritten = lastItems(this.possiblyWritten, writes);
+	}
+
+	/** The number of items in a slice: as in the first attempt that has sent a write, otherwise this size. */
+	sliceSize(size: number): number {
+		if (this.state.sentAs === undefined) delete this.state.size;
+		return (this.state.size ??= size);
+	}
+
+	/** The request in which an earlier attempt has sent an item, or has sent it again after that many replayed answers. */
+	earlierWith({ item, write: { creates } }: ItemWrite, replays = 0): EarlierRequest | undefined {
+		return this.earlier.get(item)?.findLast((request) => request.isAddition === (creates === 'addition') && request.replays === replays);
+	}
+
+	/** The write of an item; its error if it cannot be read, or must not be sent, as a later item of its record was sent. */
+	writeOrError(item: number, write: Write | Error): Write | Error {
+		if (write instanceof SkippedItem) return write;
+		if (write instanceof Error) return this.failureOf(write, [item]);
+		const isLate = !this.earlierWith({ item, write }) && isOvertaken(this.lastSent, { item, write }, []);
+		return isLate ? new Error(overtaken) : write;
+	}
+
+	/** Whether a later item of the same record may be written, other than by these writes. */
+	isOvertakenByOther(itemWrite: ItemWrite, together: ItemWrite[]): boolean {
+		return isOvertaken(this.lastWritten, itemWrite, together);
+	}
+
+	/** The error of items, which says if one of them may be written. */
+	failureOf(error: Error, items: number[]): Error {
+		if (!items.some((item) => this.possiblyWritten.has(item))) return error;
+		const failure = nodeFailure(this.run.n8n, error, items[0]);
+		failure.context.mayBeDone = true;
+		return failure.description?.includes(sentEarlier) ? failure : withLines(failure, [sentEarlier]);
+	}
+
+	/**
+	 * Remembers a request that is sent next.
+	 *
+	 * @throws Error in the user's words if it got no answer, so that it may only now be written, and a later item of one of its
+	 * records may be written already; or if the first item was sent together with other items, unless all are additions that were
+	 * refused: those others may be found by their names now
+	 */
+	begin({ writes, replayedRequest }: WriteRequest): RememberedRequest {
+		const [first] = writes as [ItemWrite];
+		const items = writes.map(({ item }) => item);
+		const replays = replayedRequest ? replayedRequest.replays + 1 : 0;
+		const text = requestText(items, first.write.creates === 'addition', replays);
+		const earlier = this.earlierWith(first, replays);
+		if (earlier && !earlier.refused && writes.some((itemWrite) => this.isOvertakenByOther(itemWrite, writes))) throw new Error(overtaken);
+		const mayDivide = earlier?.isAddition && items.every((item) => earlier.refused?.has(item));
+		if (earlier && earlier.text !== text && !mayDivide) throw new Error(divided);
+		const refusedByBatch = (this.state.refusedByBatch ??= {});
+		refusedByBatch[text] ??= unanswered;
+		return {
+			replays,
+			isNew: !earlier,
+			end(isRefused) {
+				refusedByBatch[text] = rangesOf(items.filter(isRefused));
+				replayedRequest?.end(isRefused);
+			},
+			forget: () => void delete refusedByBatch[text],
+		};
+	}
+}
+
+const overtaken =
+	'An earlier attempt has sent, and may have written, a later item of the same record, or of one in the same request. '
+	+ 'To keep the later values, this item was not sent. Check the record.';
+
+const sentEarlier = 'An earlier attempt may have written this item. Check the record.';
+
+const divided =
+	'An earlier attempt sent this item in one request with other items than now. '
+	+ 'To avoid duplicates, nothing was sent. Check the records, then run the workflow again.';

@@ -4,14 +4,13 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { sha256 } from '../base/digest';
 import { getOrCreate } from '../base/maps';
-import { nodeFailure, withLines } from '../failure';
-import { SkippedItem, type NodeRun, type Write } from '../model';
+import type { NodeRun } from '../model';
 
 /**
  * What later attempts at a run of the node repeat; otherwise they would write records again under other keys: between
  * attempts, the options may change, and other items may become readable.
  */
-interface RunState {
+export interface RunState {
 	runKey: number | string;
 	/** Number of items in a slice of the input. */
 	size?: number;
@@ -44,7 +43,7 @@ export function stateOfRun<State extends { runKey: number | string }>({ n8n, ide
 	return current[name] as State;
 }
 
-const writesOf = (run: NodeRun): RunState => stateOfRun<RunState>(run, 'writes');
+export const writesOf = (run: NodeRun): RunState => stateOfRun<RunState>(run, 'writes');
 
 const outsideExecutions = new WeakMap<IExecuteFunctions, IDataObject>();
 
@@ -89,181 +88,6 @@ export function renamedItems(run: NodeRun, names: string[]): Set<number> {
 	const isRenamed = (digest: string, item: number) => digest !== noName && ![noName, digest].includes(earlierOf(item));
 	return new Set(digests.flatMap((digest, item) => (isRenamed(digest, item) ? [item] : [])));
 }
-
-export interface ItemWrite {
-	item: number;
-	write: Write;
-}
-
-export interface WriteRequest {
-	writes: ItemWrite[];
-	/** The request whose answer the CRM has just replayed, if these writes are sent again because it refused them then. */
-	replayedRequest?: RememberedRequest;
-}
-
-/** What this attempt has sent in one request. */
-export interface RememberedRequest {
-	/** How often the CRM has replayed its answer to these writes in this attempt. */
-	replays: number;
-	/** Whether no earlier attempt has sent it. */
-	isNew: boolean;
-	/** Remembers which items of the answered request were certainly refused, and of those that it repeats. */
-	end(isRefused: (item: number) => boolean): void;
-	/** Forgets a request that has written nothing, so that its items can be divided otherwise. */
-	forget(): void;
-}
-
-/** Items that an earlier attempt has sent in one request. */
-interface EarlierRequest {
-	text: string;
-	/** Its place in the order in which requests were sent. */
-	place: number;
-	items: number[];
-	isAddition: boolean;
-	replays: number;
-	/** The items that were certainly refused; undefined if no answer came. */
-	refused: ReadonlySet<number> | undefined;
-}
-
-/**
- * A request as text: `=0-99`, `=100-102,104`; of additions: `+0-99`; with what `=0-99` saw refused: `=3,17~1`. It begins with no
- * digit, as JavaScript puts numbers before other names, and requests keep the order in which they were remembered.
- */
-const requestText = (items: number[], isAddition: boolean, replays: number): string =>
-	(isAddition ? '+' : '=') + rangesOf(items) + (replays > 0 ? `~${replays}` : '');
-
-function earlierRequest([text, refused]: [text: string, refused: string], place: number): EarlierRequest {
-	const [ranges = '', replays = 0] = text.slice(1).split('~');
-	const refusedItems = refused === unanswered ? undefined : new Set(itemsIn(refused));
-	return { text, place, items: itemsIn(ranges), isAddition: text.startsWith('+'), replays: Number(replays), refused: refusedItems };
-}
-
-const unanswered = '?';
-
-/**
- * The records that other writes must not change at the same time: all of the collection if it is unknown which one is
- * changed, or if single additions keep their order, which may be intended.
- */
-export function lockKeys(write: Write | Error, usesBatches = true): string[] {
-	if (write instanceof Error || write.keySubject !== undefined) return [];
-	const { collection, id, orderKey = id, creates } = write;
-	if (orderKey !== undefined) return [`${collection}/${orderKey}`];
-	return creates === 'ifNoneMatches' || !usesBatches ? [collection] : [];
-}
-
-/** Stands for the record of an item that cannot be read now. */
-const unreadable = '';
-
-/** By record, the last one of these items. */
-const lastItems = (items: Iterable<number>, writes: Array<Write | Error>): ReadonlyMap<string, number> =>
-	new Map([...items].sort((a, b) => a - b).flatMap((item) => {
-		const write = writes[item];
-		const records = write === undefined || write instanceof Error ? [unreadable] : lockKeys(write);
-		return records.map((record): [string, number] => [record, item]);
-	}));
-
-/** Whether a later item of the same record is among the last ones, in another request: the last one wins. */
-function isOvertaken(lastOf: ReadonlyMap<string, number>, { item, write }: ItemWrite, together: ItemWrite[]): boolean {
-	const records = lockKeys(write);
-	const last = Math.max(...records.map((record) => lastOf.get(record) ?? -1), (records.length > 0 && lastOf.get(unreadable)) || -1);
-	return last > item && !together.some((other) => other.item === last);
-}
-
-/** What earlier attempts at a run have sent, and may have written; and what this one sends, for later ones. */
-export class RememberedRequests {
-	private readonly run: NodeRun;
-	private readonly state: RunState;
-	/** The requests of earlier attempts by item. Only additions are sent in several. */
-	private readonly earlier = new Map<number, EarlierRequest[]>();
-	private readonly possiblyWritten = new Set<number>();
-	/** By record, the last item sent, and the last one that may be written; that of any record under `unreadable`. */
-	private readonly lastSent: ReadonlyMap<string, number>;
-	private readonly lastWritten: ReadonlyMap<string, number>;
-
-	constructor(run: NodeRun, writes: Array<Write | Error>) {
-		this.run = run;
-		this.state = writesOf(run);
-		for (const request of Object.entries(this.state.refusedByBatch ?? {}).map(earlierRequest)) {
-			for (const item of request.items) {
-				getOrCreate(this.earlier, item, () => []).push(request);
-				if (!request.refused?.has(item)) this.possiblyWritten.add(item);
-			}
-		}
-		this.lastSent = lastItems(this.earlier.keys(), writes);
-		this.lastWritten = lastItems(this.possiblyWritten, writes);
-	}
-
-	/** The number of items in a slice: as in the first attempt that has sent a write, otherwise this size. */
-	sliceSize(size: number): number {
-		if (this.state.sentAs === undefined) delete this.state.size;
-		return (this.state.size ??= size);
-	}
-
-	/** The request in which an earlier attempt has sent an item, or has sent it again after that many replayed answers. */
-	earlierWith({ item, write: { creates } }: ItemWrite, replays = 0): EarlierRequest | undefined {
-		return this.earlier.get(item)?.findLast((request) => request.isAddition === (creates === 'addition') && request.replays === replays);
-	}
-
-	/** The write of an item; its error if it cannot be read, or must not be sent, as a later item of its record was sent. */
-	writeOrError(item: number, write: Write | Error): Write | Error {
-		if (write instanceof SkippedItem) return write;
-		if (write instanceof Error) return this.failureOf(write, [item]);
-		const isLate = !this.earlierWith({ item, write }) && isOvertaken(this.lastSent, { item, write }, []);
-		return isLate ? new Error(overtaken) : write;
-	}
-
-	/** Whether a later item of the same record may be written, other than by these writes. */
-	isOvertakenByOther(itemWrite: ItemWrite, together: ItemWrite[]): boolean {
-		return isOvertaken(this.lastWritten, itemWrite, together);
-	}
-
-	/** The error of items, which says if one of them may be written. */
-	failureOf(error: Error, items: number[]): Error {
-		if (!items.some((item) => this.possiblyWritten.has(item))) return error;
-		const failure = nodeFailure(this.run.n8n, error, items[0]);
-		failure.context.mayBeDone = true;
-		return failure.description?.includes(sentEarlier) ? failure : withLines(failure, [sentEarlier]);
-	}
-
-	/**
-	 * Remembers a request that is sent next.
-	 *
-	 * @throws Error in the user's words if it got no answer, so that it may only now be written, and a later item of one of its
-	 * records may be written already; or if the first item was sent together with other items, unless all are additions that were
-	 * refused: those others may be found by their names now
-	 */
-	begin({ writes, replayedRequest }: WriteRequest): RememberedRequest {
-		const [first] = writes as [ItemWrite];
-		const items = writes.map(({ item }) => item);
-		const replays = replayedRequest ? replayedRequest.replays + 1 : 0;
-		const text = requestText(items, first.write.creates === 'addition', replays);
-		const earlier = this.earlierWith(first, replays);
-		if (earlier && !earlier.refused && writes.some((itemWrite) => this.isOvertakenByOther(itemWrite, writes))) throw new Error(overtaken);
-		const mayDivide = earlier?.isAddition && items.every((item) => earlier.refused?.has(item));
-		if (earlier && earlier.text !== text && !mayDivide) throw new Error(divided);
-		const refusedByBatch = (this.state.refusedByBatch ??= {});
-		refusedByBatch[text] ??= unanswered;
-		return {
-			replays,
-			isNew: !earlier,
-			end(isRefused) {
-				refusedByBatch[text] = rangesOf(items.filter(isRefused));
-				replayedRequest?.end(isRefused);
-			},
-			forget: () => void delete refusedByBatch[text],
-		};
-	}
-}
-
-const overtaken =
-	'An earlier attempt has sent, and may have written, a later item of the same record, or of one in the same request. '
-	+ 'To keep the later values, this item was not sent. Check the record.';
-
-const sentEarlier = 'An earlier attempt may have written this item. Check the record.';
-
-const divided =
-	'An earlier attempt sent this item in one request with other items than now. '
-	+ 'To avoid duplicates, nothing was sent. Check the records, then run the workflow again.';
 
 /** Item indexes as text: `0-2,4` for 0, 1, 2 and 4. Short, since the context is stored with the execution. */
 export function rangesOf(items: readonly number[]): string {

@@ -7,17 +7,19 @@ import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/req
 import { breaksRule } from '../api/http/rules';
 import { outdatedVersion } from '../api/http/statuses';
 import type { IdempotencyHeader, WriteDescription } from '../api/openapi/writing';
-import { findRecord, mergePatch, otherId, recordIn } from '../api/record';
+import { findRecord, mergePatch, otherId, recordIn, upsertOutcomeField } from '../api/record';
 import { isReusedKey, NotSent } from '../api/refusals';
 import { idText, isObject } from '../base/json';
 import { checkExact, isDecimal, withExactNumbers } from '../base/numbers';
+import { ownMember, setMember } from '../base/ownMembers';
 import { orThrow } from '../base/results';
 import { allCustomFields, type Field } from '../fields/field';
 import { elementKind, isNumeric, mayBeObjects } from '../fields/fieldKinds';
 import { RecordComparison } from '../fields/recordComparison';
 import { storedParameter } from '../mapping/locator';
-import type { NodeRun, Write } from '../model';
+import type { NodeRun, Write, WrittenOutput } from '../model';
 import { writeOncePerOption } from '../parameters/outputParameters';
+import { simplify, summaryFields } from '../reading/simplify';
 import { isBlank } from '../values/blank';
 import { rememberWrite } from './runState';
 import { unprotected, versionOf } from './versions';
@@ -175,7 +177,7 @@ export async function sendUnderKey(
 	const [first = 0, ...others] = write.keyParts;
 	// Of what several items name, a record belongs to its name, and all else to the run.
 	const key = isOncePer && (typeof first === 'number' || first === 'record')
-		? valueKey(identity, [typeof first === 'number' ? writeOncePer(run, first) : first, ...others].join('/'), format)
+		? valueKey(identity, JSON.stringify([typeof first === 'number' ? writeOncePer(run, first) : first, ...others]), format)
 		: idempotencyKey({ ...identity, ...write }, format);
 	rememberWrite(run);
 	if (!isRepeatable) warnOfRetries(run, isKeyed, isOncePer);
@@ -221,4 +223,38 @@ export function writeOncePer({ n8n }: NodeRun, item: number): string {
 	const isSingle = typeof value === 'string' || typeof value === 'number';
 	if (isSingle && !isBlank(value)) return String(value);
 	throw new Error('Write Once Per: the expression returned no text or number for this item, so nothing was sent. Choose a value that every item has.');
+}
+
+/** The whole record, or the fields of a simplified one, as the user chose. */
+export async function chosenOutput({ n8n, api, resource }: NodeRun): Promise<WrittenOutput> {
+	const { fields = [], summary = [] } = (await api.describe(resource.path)) ?? {};
+	const simpleFields = summaryFields(n8n, summary);
+	return simpleFields ? { simplified: { fields: simpleFields, readNames: new Set(fields.map(({ name }) => name)) } } : {};
+}
+
+/**
+ * What an item outputs of its written record. A simplified record also has the written values, and members that reading does
+ * not return: a secret shown once, the outcome of an upsert.
+ */
+export function outputOfWrite(output: WrittenOutput, written: Written, write: Write): IDataObject {
+	const { isDeletion, simplified } = output;
+	if (isDeletion) return { deleted: true };
+	const record = withUpsertOutcome(output, written, write);
+	if (!simplified) return record;
+	const { fields, readNames } = simplified;
+	const simple = simplify(record, fields);
+	const isAdded = (name: string) => !readNames.has(name) || (name !== allCustomFields && Object.hasOwn(write.body ?? {}, name));
+	for (const name of Object.keys(record)) if (isAdded(name)) setMember(simple, name, ownMember(record, name));
+	return simple;
+}
+
+/** What the status of a response tells about the record (RFC 9110, section 9.3.4). */
+const upsertOutcomes: Record<number, string> = { 200: 'updated', 201: 'created' };
+
+/** Adds to a record whether it was created or updated, if that is output, unless it has a field of that name. */
+function withUpsertOutcome({ upsertOutcome: shown }: WrittenOutput, { record, status }: Written, { id, creates }: Write): IDataObject {
+	if (shown === undefined || upsertOutcomeField in record) return record;
+	const ofMatched = shown === 'byStatus' ? upsertOutcomes[status] : undefined;
+	const outcome = creates === 'ifNoneMatches' ? ofMatched : id === undefined ? 'created' : 'updated';
+	return outcome === undefined ? record : { ...record, [upsertOutcomeField]: outcome };
 }
