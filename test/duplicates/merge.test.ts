@@ -321,6 +321,20 @@ describe('nothing is lost', () => {
 		await sandbox.call('DELETE', `/v1/contacts/${String(loser!.id)}`);
 	});
 
+	test('if a link is made while others move: it moves before the deletion, since a CRM may clear links to deleted records', async () => {
+		const [survivor, loser] = [await contact({}), await contact({})];
+		await add('deals', { title: 'Early', contact_id: loser });
+		let ticket = '';
+		const late = beforeFirst(/^PATCH .*deals/, async () => (ticket = (await add('tickets', { subject: 'Late', contact_id: loser })).id));
+		const clearing = beforeFirst(/^DELETE|delete$/, async () => {
+			const { contact_id: linked } = (await record('tickets', ticket))!;
+			if (linked === loser) await sandbox.call('PATCH', `/v1/tickets/${ticket}`, { contact_id: null });
+		});
+		service.alter({ request: async (passing) => (await late(passing)) ?? (await clearing(passing)) });
+		expect((await duplicatesOf(service).merge([[survivor, loser]])).items).toMatchObject([{ result: 'merged' }]);
+		expect(await record('tickets', ticket)).toMatchObject({ contact_id: survivor });
+	});
+
 	test('untold if the survivor is deleted with its duplicates: an undo restores them', async () => {
 		const act = async (survivor: string) => {
 			const { id } = (await sandbox.list('contacts?last_name=Late')).find((row) => row.id !== survivor)!;

@@ -65,16 +65,18 @@ export async function applyMerges(running: NodeRun, type: MergedType, intended: 
 	const run: NodeRun = { ...running, identity: { ...running.identity, runKey: randomUUID(), purpose: 'merge' } };
 	const updates = intended.filter(isOngoing).flatMap((merge) => survivorUpdate(type, merge, merge.values));
 	let merges = await writePhase(run, type, 'values', intended, updates);
-	merges = await moveLinks(run, type, 'links', merges, merges.filter(isOngoing).flatMap(({ losers }) => losers));
+	merges = await moveLinks(run, type, 'links', merges, losersOf(merges));
 	merges = await withSurvivorsReread(type, merges, isOngoing, 'The survivor was deleted after this run read it. Nothing was deleted.');
 	merges = await deleteLosers(run, type, merges);
 	merges = await withSurvivorsReread(type, merges, hasDeleted, allGone);
 	merges = await writeUniqueValues(run, type, merges);
-	// Those that others have made meanwhile.
+	// Those that others have made while losers were deleted.
 	return await moveLinks(run, type, 'late', merges, merges.filter(mayInherit).flatMap(({ deleted }) => deleted));
 }
 
 export const isOngoing = ({ stopped }: GroupMerge): boolean => stopped === undefined;
+
+const losersOf = (merges: GroupMerge[]): IdentifiedRecord[] => merges.filter(isOngoing).flatMap(({ losers }) => losers);
 
 const hasDeleted = ({ deleted }: GroupMerge): boolean => deleted.length > 0;
 
@@ -121,14 +123,19 @@ async function withChangedLosersStopped({ recordList, merged, deletesVersion }: 
 
 async function deleteLosers(run: NodeRun, type: MergedType, merges: GroupMerge[]): Promise<GroupMerge[]> {
 	// An erasure of the survivor finds a contact that was merged into it by a link that moved, or by a key that names both.
-	const needsKey = ({ traced }: GroupMerge, { id }: IdentifiedRecord) => type.recordList.path === '/contacts' && !traced.has(id);
+	const isUntraced = (traced: ReadonlySet<string>, { id }: IdentifiedRecord) => type.recordList.path === '/contacts' && !traced.has(id);
+	const alone = new Set(merges.flatMap(({ losers, traced }) => losers.filter((loser) => isUntraced(traced, loser))));
 	let next = merges;
 	for (const areAlone of [false, true]) {
+		const isDeleted = (loser: IdentifiedRecord) => alone.has(loser) === areAlone;
+		if (!losersOf(next).some(isDeleted)) continue;
+		// A CRM may clear links to deleted records, so those that others have made since the last look move first.
+		next = await moveLinks(run, type, areAlone ? 'links before deletions alone' : 'links before deletions', next, losersOf(next));
 		next = await withChangedLosersStopped(type, next);
 		const changes = next.filter(isOngoing).flatMap((merge) =>
-			merge.losers.filter((loser) => needsKey(merge, loser) === areAlone).map((record): MergeChange => {
-				const alone = areAlone && { keySubject: mergeSubject(merge.survivor.id, record.id, run.identity.execution) };
-				return { action: 'delete', record, changes: [], survivorIds: [merge.survivor.id], ...alone };
+			merge.losers.filter(isDeleted).map((record): MergeChange => {
+				const key = areAlone && { keySubject: mergeSubject(merge.survivor.id, record.id, run.identity.execution) };
+				return { action: 'delete', record, changes: [], survivorIds: [merge.survivor.id], ...key };
 			}));
 		next = await writePhase(run, type, areAlone ? 'deletions alone' : 'deletions', next, changes);
 	}
