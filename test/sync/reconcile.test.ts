@@ -17,6 +17,8 @@ const comparison = new RecordComparison([
 	fieldNamed('due_at', { kind: 'dateTime' }),
 	fieldNamed('tag_ids', { kind: 'list' }),
 	fieldNamed('website', { isUrl: true }),
+	fieldNamed('links', { kind: 'json', linksTo: ['/contacts'] }),
+	fieldNamed('about', { kind: 'json', linksTo: ['/contacts'] }),
 	fieldNamed('place', { kind: 'json', lowerCase: ['code'] }),
 ]);
 
@@ -26,6 +28,8 @@ test.each([
 	['case within an object', { place: { code: 'fr', zip: 1 } }, { place: { code: 'FR' } }],
 	['the zone of an instant', { due_at: '2026-03-01T10:00:00.000Z' }, { due_at: '2026-03-01T11:00:00+01:00' }],
 	['the notation of a web address', { website: 'https://one.example/' }, { website: 'HTTPS://One.example:443' }],
+	['an ID as text in a link to any type', { about: { resource: 'contacts', id: 5 } }, { about: { resource: 'contacts', id: '5' } }],
+	['an ID as text in links to any type', { links: [{ resource: 'contacts', id: 5 }] }, { links: [{ resource: 'contacts', id: '5' }] }],
 	['a value that is undefined', { name: 'Ada' }, { name: undefined }],
 	['a value that the source lacks', { name: 'Ada', email: 'a@x.example' }, { name: 'Ada' }],
 	['an object of which the source has no part', { address: { city: 'Lyon' } }, { address: {} }],

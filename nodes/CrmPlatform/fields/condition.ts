@@ -31,7 +31,7 @@ export type Verdict = 'yes' | 'maybe' | 'no';
 
 /** A field must have one of the values. */
 export interface Condition {
-	field: ComparedField & Pick<Field, 'label' | 'linksTo'>;
+	field: ComparedField & Pick<Field, 'label'>;
 	comparison: Comparison;
 	values: unknown[];
 	/** Whether a record without the field has no value, as opposed to one of which only some fields are known. */

@@ -8,7 +8,7 @@ import type { Field } from './field';
 import { elementKind, fieldKinds } from './fieldKinds';
 
 /** The properties of a field that decide whether two of its values are the same for the service. */
-export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'items' | 'lowerCase' | 'isUrl' | 'target'>;
+export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'items' | 'lowerCase' | 'isUrl' | 'target' | 'linksTo'>;
 
 /**
  * The key of a value: values that the service considers equal have the same key. It ignores surrounding white space,

@@ -121,7 +121,8 @@ export const isUnordered = (field: ComparedField | undefined): boolean => field 
 function comparableForm(field: ComparedField | undefined, value: unknown, within: string): unknown {
 	const plain = canonicalForm(value, field, within);
 	// Services write an id as a number or as text.
-	if (field?.target !== undefined && typeof plain === 'number') return String(plain);
+	const isId = field?.target !== undefined || (field?.linksTo !== undefined && /(^|\.)id$/.test(within));
+	if (isId && typeof plain === 'number') return String(plain);
 	const isInstant = !(field && isPlainText(field)) && typeof plain === 'string' && rfc3339.test(plain);
 	return isInstant ? Date.parse(plain) : plain;
 }
