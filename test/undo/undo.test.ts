@@ -137,6 +137,15 @@ describe('the work of others is never lost', () => {
 		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Lovelace' });
 	});
 
+	test('a value that someone else has set between two changes is restored, even if it was the first change’s', async () => {
+		const { id } = await add('contacts', { last_name: 'First' });
+		await as('e-between', op.update('contact', id, { last_name: 'Second' }));
+		for (const last_name of ['Other', 'Second']) await sandbox.call('PATCH', `/v1/contacts/${id}`, { last_name });
+		await as('e-between', op.update('contact', id, { last_name: 'Third' }));
+		await undo('e-between');
+		expect(await record('contacts', id)).toMatchObject({ last_name: 'Second' });
+	});
+
 	test('a created record that someone has changed, or linked to, stays, together with the records it links to', async () => {
 		const company = await createAs('f3', 'company', { name: 'New' });
 		const changed = await createAs('f3', 'contact', { last_name: 'New', company_id: company });
