@@ -66,6 +66,14 @@ describe('Create or Update by a name', () => {
 		expect(await again([names[0]!, 'Renamed', ...names.slice(2)])).toEqual(['updated', undefined, refusal, undefined]);
 	});
 
+	test('takes the corrected name of an item that no attempt has sent', async () => {
+		const more = { context: {}, executionId: randomUUID() };
+		const again = async (...names: string[]) => await run(byName({ batchSize: 1 }), names.map((name) => ({ name, industry: 'food' })), more);
+		await sandbox.faults({ path: '/v1/companies', method: 'POST', times: 1, status: 403 });
+		await expect(again('Sent', 'Mistyped')).rejects.toThrow();
+		expect((await again('Sent', 'Corrected')).items.map(({ json }) => json.name)).toEqual(['Sent', 'Corrected']);
+	});
+
 	test('with Write Once Per, leaves what another execution has created as it is', async () => {
 		const item = { name: 'Once', industry: 'food', domain: 'ONCE.example' };
 		const again = async () => (await run(byName({ writeOncePer: '={{ $json.name }}' }), [item])).items[0]!.json;

@@ -19,7 +19,7 @@ import { batchOptions, simplifyProperty, writeOncePerOption } from '../parameter
 import { newRecordAt } from '../parameters/recordParameters';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
 import { requireAnyValue, requireWrite, requireMatchField, chosenMatchField, fieldToMatchOn, matchValue, nameFieldsToMatchOn, noMatchValue } from '../writing/requireWrite';
-import { renamedItems } from '../writing/runState';
+import { renamedItems } from '../writing/batches';
 import { chosenOutput } from '../writing/sendAlone';
 
 export const upsert: Operation = {

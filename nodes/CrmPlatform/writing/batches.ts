@@ -5,6 +5,7 @@ import type { ApiRequest } from '../api/http/request';
 import { tooLarge } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
 import { isAnsweredWith, isCertainlyUnwritten } from '../api/refusals';
+import { sha256 } from '../base/digest';
 import { chunks } from '../base/lists';
 import { orThrow, resultOrError } from '../base/results';
 import { getOrCreate, occurrences } from '../base/maps';
@@ -227,6 +228,29 @@ function earlierRequest([text, refused]: [text: string, refused: string], place:
 
 const unanswered = '?';
 
+const requestsOf = ({ refusedByBatch = {} }: RunState): EarlierRequest[] => Object.entries(refusedByBatch).map(earlierRequest);
+
+/** Hexadecimal digits of the digest of a name: short, since the context is stored with the execution. */
+const nameDigits = 6;
+const noName = '-'.repeat(nameDigits);
+
+/**
+ * Remembers the names by which an attempt decides what it creates and what it changes.
+ *
+ * @param names of the items; empty texts for those that are not written
+ * @returns the items that an earlier attempt may have sent by another name: they could be written to two records
+ */
+export function renamedItems(run: NodeRun, names: string[]): Set<number> {
+	const state = writesOf(run);
+	const { sentAs, nameDigests = '' } = state;
+	const sent = new Set(sentAs === undefined ? [] : requestsOf(state).flatMap(({ items }) => items));
+	const digests = names.map((name) => (name === '' ? noName : sha256(name).slice(0, nameDigits)));
+	const earlierOf = (item: number) => (sent.has(item) && nameDigests.slice(item * nameDigits, (item + 1) * nameDigits)) || noName;
+	state.nameDigests = digests.map((digest, item) => (earlierOf(item) === noName ? digest : earlierOf(item))).join('');
+	const isRenamed = (digest: string, item: number) => digest !== noName && ![noName, digest].includes(earlierOf(item));
+	return new Set(digests.flatMap((digest, item) => (isRenamed(digest, item) ? [item] : [])));
+}
+
 /**
  * The records that other writes must not change at the same time: all of the collection if it is unknown which one is
  * changed, or if single additions keep their order, which may be intended.
@@ -270,7 +294,7 @@ class RememberedRequests {
 	constructor(run: NodeRun, writes: Array<Write | Error>) {
 		this.run = run;
 		this.state = writesOf(run);
-		for (const request of Object.entries(this.state.refusedByBatch ?? {}).map(earlierRequest)) {
+		for (const request of requestsOf(this.state)) {
 			for (const item of request.items) {
 				getOrCreate(this.earlier, item, () => []).push(request);
 				if (!request.refused?.has(item)) this.possiblyWritten.add(item);

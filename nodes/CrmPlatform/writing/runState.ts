@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { sha256 } from '../base/digest';
 import { getOrCreate } from '../base/maps';
 import type { NodeRun } from '../model';
 
@@ -67,26 +66,6 @@ export function rememberWrite(run: NodeRun): void {
 		throw new Error(`${problem} ${api.descriptionNotice() ?? ''}`);
 	}
 	state.sentAs = api.isSelfDescribed() ? 'described' : 'packaged';
-}
-
-/** Hexadecimal digits of the digest of a name: short, since the context is stored with the execution. */
-const nameDigits = 6;
-const noName = '-'.repeat(nameDigits);
-
-/**
- * Remembers the names by which an attempt decides what it creates and what it changes.
- *
- * @param names of the items; empty texts for those that are not written
- * @returns the items that an earlier attempt may have sent by another name: they could be written to two records
- */
-export function renamedItems(run: NodeRun, names: string[]): Set<number> {
-	const state = writesOf(run);
-	const earlier = state.sentAs === undefined ? '' : state.nameDigests ?? '';
-	const digests = names.map((name) => (name === '' ? noName : sha256(name).slice(0, nameDigits)));
-	const earlierOf = (item: number) => earlier.slice(item * nameDigits, (item + 1) * nameDigits) || noName;
-	state.nameDigests = digests.map((digest, item) => (earlierOf(item) === noName ? digest : earlierOf(item))).join('');
-	const isRenamed = (digest: string, item: number) => digest !== noName && ![noName, digest].includes(earlierOf(item));
-	return new Set(digests.flatMap((digest, item) => (isRenamed(digest, item) ? [item] : [])));
 }
 
 /** Item indexes as text: `0-2,4` for 0, 1, 2 and 4. Short, since the context is stored with the execution. */
