@@ -34,6 +34,10 @@ test.each(['json', 'any'] as const)('nor are they, or an invalid date, within a 
 	expect(convert(kind, fine)).toEqual(fine);
 });
 
+test('blanks of a list within a list keep their places', () => {
+	expect(convert('json', [['a', ''], [null, 'b'], ''])).toEqual([['a', ''], [null, 'b']]);
+});
+
 test('undefined within JSON clears nothing, unlike null', () => {
 	const value = { a: undefined, b: null, c: 1, d: { e: undefined }, f: [undefined, { g: [undefined] }], h: [], i: ['', undefined] };
 	expect(convert('json', value)).toEqual({ b: null, c: 1, h: null, i: null });

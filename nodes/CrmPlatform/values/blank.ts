@@ -17,7 +17,8 @@ export const hasOnlyBlanks = (value: unknown): boolean =>
 	isBlank(value) || (isPlainObject(value) && Object.values(value).every(hasOnlyBlanks));
 
 /**
- * Removes the blanks within objects and lists, and objects that have only blanks. null is kept: it stands for no value.
+ * Removes the blanks within objects and lists, and objects that have only blanks. null is kept: it stands for no value. A list within
+ * a list stays as it is, since the places of its values may have a meaning.
  *
  * @param blankMembers whether a blank member of an object becomes null, which clears it, or is dropped. Within a list,
  * which is replaced as a whole, it is always dropped.
@@ -27,6 +28,7 @@ export function withoutBlanks(value: unknown, blankMembers: 'null' | 'drop', dep
 	if (depth > maxLevels) return value;
 	if (Array.isArray(value)) {
 		return value.flatMap((element: unknown) => {
+			if (Array.isArray(element)) return [element];
 			const cleaned = withoutBlanks(element, 'drop', depth + 1);
 			return isRemoved(cleaned, element) ? [] : [cleaned];
 		});
