@@ -2,7 +2,7 @@ import { NodeOperationError, type IDataObject, type IExecuteFunctions, type INod
 
 import { connect } from './api/connection';
 import { failureSummary, nodeFailure, reasonLines, withLines, withRecordName, type ItemFailure } from './failure';
-import { operationOf, type MayContinue, type NamesToAdd, type NodeRun, type Operation, type Resource, type Work } from './model';
+import { operationOf, type ProceedAfter, type NamesToAdd, type NodeRun, type Operation, type Resource, type Work } from './model';
 import { previewOf } from './changes/preview';
 import { withLinkedNames } from './lookUp/linkedNames';
 import { allItems, summaryItem, type ItemResult } from './output';
@@ -113,9 +113,9 @@ async function prepareWork(run: NodeRun): Promise<Work> {
 /** Runs the items. Yields their results in their order, with errors as n8n shows them. */
 async function* resultsOfItems(run: NodeRun, work: Work, count: number): AsyncGenerator<ItemResult, void> {
 	const { n8n, api } = run;
-	const mayContinue: MayContinue = (results) =>
+	const proceedAfter: ProceedAfter = (results) =>
 		!n8n.getExecutionCancelSignal()?.aborted && (n8n.continueOnFail() || !results.some((result) => result instanceof Error));
-	for await (const { item, result } of runAll(work, count, mayContinue)) {
+	for await (const { item, result } of runAll(work, count, proceedAfter)) {
 		if (result instanceof Error) yield { item, failure: await withRecordName(api, nodeFailure(n8n, result, item), () => collectionPath(run, item)) };
 		else yield { item, outputs: Array.isArray(result) ? result : [result] };
 	}

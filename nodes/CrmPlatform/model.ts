@@ -73,9 +73,9 @@ export interface Work {
 	 * Runs the items of a slice; called in the order of the slices. Returns a result for each item, in their order; none for
 	 * those that were not tried. If it throws, every item fails with that error.
 	 *
-	 * @param mayContinue called between two requests
+	 * @param proceedAfter called with the results so far before each further request
 	 */
-	handle(items: number[], mayContinue: MayContinue): Promise<Results>;
+	handle(items: number[], proceedAfter: ProceedAfter): Promise<Results>;
 }
 
 /** The writes of an operation as data, which are sent, or shown in a preview. */
@@ -139,8 +139,8 @@ export class SkippedItem extends Error {}
 
 export type Results = Array<Result | Error | undefined>;
 
-/** Whether to send more after these results, and after all results before. */
-export type MayContinue = (results: Results) => boolean;
+/** Takes results as they come. @returns whether to send more after these, and after all before */
+export type ProceedAfter = (results: Results) => boolean;
 
 export type Result = OutputItem | OutputItem[];
 

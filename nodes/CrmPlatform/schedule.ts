@@ -1,4 +1,4 @@
-import { SkippedItem, type MayContinue, type Result, type Results, type Work } from './model';
+import { SkippedItem, type ProceedAfter, type Result, type Results, type Work } from './model';
 
 /** Slices in flight at the same time: more gain little, as the service handles one after another. */
 export const slicesAtOnce = 4;
@@ -32,29 +32,29 @@ export const eachItem = (handle: (item: number) => Promise<Result>, atOnce = 1):
 /**
  * Runs the prepared operation in slices, a few at a time. Yields the results in the order of the items.
  *
- * @param mayContinue called before each request with the new results; after false, nothing more is sent, and requests in flight are awaited
+ * @param proceedAfter called before each request with the new results; after false, nothing more is sent, and requests in flight are awaited
  */
 export async function* runAll(
 	{ size, atOnce, handle }: Work,
 	count: number,
-	mayContinue: MayContinue,
+	proceedAfter: ProceedAfter,
 ): AsyncGenerator<{ item: number; result: Result | Error }, void> {
 	const running: Array<{ items: number[]; ended: Promise<Results> }> = [];
 	let next = 0;
 	let isStopped = false;
-	const mayProceed: MayContinue = (results) => {
-		isStopped ||= !mayContinue(results.filter((result) => !(result instanceof SkippedItem)));
+	const proceed: ProceedAfter = (results) => {
+		isStopped ||= !proceedAfter(results.filter((result) => !(result instanceof SkippedItem)));
 		return !isStopped;
 	};
 	/** The results of a slice; if it fails, its error for each of the items. */
 	const runSlice = async (items: number[]): Promise<Results> => {
-		const results = await handle(items, mayProceed).catch((error: Error) => items.map(() => error));
-		const mayOmit = !mayProceed(results);
+		const results = await handle(items, proceed).catch((error: Error) => items.map(() => error));
+		const mayOmit = !proceed(results);
 		// A slice may omit results only after it was told to stop.
 		return items.map((_, i) => results[i] ?? (mayOmit ? undefined : new Error(noResult)));
 	};
 	for (;;) {
-		while (next < count && running.length < atOnce && mayProceed([])) {
+		while (next < count && running.length < atOnce && proceed([])) {
 			const items = Array.from({ length: Math.min(size, count - next) }, (_, i) => next + i);
 			next += size;
 			running.push({ items, ended: runSlice(items) });

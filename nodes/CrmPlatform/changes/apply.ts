@@ -10,7 +10,7 @@ import { idText } from '../base/json';
 import { withoutMembers } from '../base/ownMembers';
 import type { DifferingValue } from '../fields/recordComparison';
 import type { IdentifiedRecord } from '../lookUp/lookUp';
-import type { NodeRun, MayContinue, Write } from '../model';
+import type { NodeRun, ProceedAfter, Write } from '../model';
 import { runAll } from '../schedule';
 import { inSlices } from '../writing/batches';
 import { protectVersions, versionOf } from '../writing/versions';
@@ -100,7 +100,7 @@ export async function applyPlan(
 
 	const results = new Map<RecordChange, RecordChange | Error>();
 	let isStopped = false;
-	const mayContinue: MayContinue = (answers) => {
+	const proceedAfter: ProceedAfter = (answers) => {
 		isStopped ||= answers.some((answer) => answer instanceof Error && refusalReason(answer) === undefined && stopsAt(answer));
 		return !isStopped && !run.n8n.getExecutionCancelSignal()?.aborted;
 	};
@@ -117,7 +117,7 @@ export async function applyPlan(
 		}
 		// Each step has keys of its own.
 		const runKey = `${run.identity.runKey}/${action}/${from}`;
-		const answers = await sendChanges(run, described[action], { collection, writes: changes, runKey }, mayContinue);
+		const answers = await sendChanges(run, described[action], { collection, writes: changes, runKey }, proceedAfter);
 		for (const [i, change] of changes.entries()) {
 			const answer = answers[i];
 			if (answer === undefined) continue;
@@ -171,7 +171,7 @@ export type ChangeWrite = Pick<ReportedChange, 'record' | 'patch' | 'keySubject'
  */
 export async function sendChanges(
 	run: NodeRun, description: WriteDescription,
-	{ collection, writes, runKey }: { collection: Collection; writes: ChangeWrite[]; runKey: string }, mayContinue: MayContinue,
+	{ collection, writes, runKey }: { collection: Collection; writes: ChangeWrite[]; runKey: string }, proceedAfter: ProceedAfter,
 ): Promise<Array<IDataObject | Error | undefined>> {
 	const prepared = writes.map(({ record, patch, keySubject, isPermanent }): Write => {
 		const id = record && String(record.id);
@@ -182,7 +182,7 @@ export async function sendChanges(
 		|| writes.some(({ keySubject, isPermanent }) => keySubject !== undefined || isPermanent);
 	const work = inSlices({ ...run, identity: { ...run.identity, runKey } }, { description, writes: prepared, output: {} }, areAlone);
 	const answers: Array<IDataObject | Error | undefined> = writes.map(() => undefined);
-	for await (const { item, result } of runAll(work, writes.length, mayContinue)) {
+	for await (const { item, result } of runAll(work, writes.length, proceedAfter)) {
 		// What is gone for good was erased before, perhaps by an attempt whose response was lost.
 		const isErased = writes[item]!.isPermanent && isNotFound(result);
 		answers[item] = isErased ? {} : result instanceof Error ? result : withTextId(result as IDataObject);

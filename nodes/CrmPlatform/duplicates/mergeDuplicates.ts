@@ -7,7 +7,7 @@ import { type FieldChange, checkMaximum } from '../changes/apply';
 import { valueIn } from '../fields/keys';
 import { recordsById } from '../lookUp/lookUp';
 import { refuseDiffering } from '../mapping/sameForAll';
-import type { NodeRun, MayContinue, Operation, Resource, Results } from '../model';
+import type { NodeRun, ProceedAfter, Operation, Resource, Results } from '../model';
 import { chosenOption } from '../parameters/properties';
 import { parsePreview, parseWholeNumber } from '../values/parsers';
 import { applyMerges, isOngoing, planLinkMoves, uniqueValues, withMovedLinks, type GroupMerge } from './applyMerges';
@@ -27,11 +27,11 @@ export function mergeDuplicates(linkingTypes: Resource[]): Operation {
 				changes: { type: 'array' }, not_kept: { type: 'array' }, links: { type: 'array' }, reason: { type: 'string' },
 			},
 		},
-		prepare: (run) => ({ size: Infinity, atOnce: 1, handle: async (_items, mayContinue) => await mergeGroups(run, linkingTypes, mayContinue) }),
+		prepare: (run) => ({ size: Infinity, atOnce: 1, handle: async (_items, proceedAfter) => await mergeGroups(run, linkingTypes, proceedAfter) }),
 	};
 }
 
-async function mergeGroups(run: NodeRun, linkingTypes: Resource[], mayContinue: MayContinue): Promise<Results> {
+async function mergeGroups(run: NodeRun, linkingTypes: Resource[], proceedAfter: ProceedAfter): Promise<Results> {
 	const { n8n, api, resource } = run;
 	refuseDiffering(n8n, [...mergeProperties.filter((property) => property !== groupIds && property !== survivorId), ...(resource.parents ?? [])]);
 	api.requireDescription('Merge');
@@ -50,7 +50,7 @@ async function mergeGroups(run: NodeRun, linkingTypes: Resource[], mayContinue: 
 	const results = groups.map((group) => ('reason' in group ? outputOfRefused(group) : outputs.get(group.survivor.id)!));
 	if (isPreview) api.notices.add(`Preview: nothing was written.${count > 0 && count <= maximum ? ' Turn off Preview to merge these records.' : ''}`);
 	announceResults(run, results);
-	mayContinue(results);
+	proceedAfter(results);
 	return results;
 }
 

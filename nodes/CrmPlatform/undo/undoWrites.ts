@@ -10,7 +10,7 @@ import { pointerSteps } from '../base/ownMembers';
 import { type FieldChange, changedSinceRead, type ChangeWrite, sendChanges } from '../changes/apply';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
 import { fieldValue, hasField, nameInEvents, setField } from '../log/eventFields';
-import type { NodeRun, MayContinue } from '../model';
+import type { NodeRun, ProceedAfter } from '../model';
 import { type LinkTargets, waitsFor, withLiveLinks } from './undoLinks';
 import type { LoggedChanges } from './loggedChanges';
 import { explain, type Explanation, sentences } from './reasons';
@@ -145,10 +145,10 @@ async function send({ run, targets, steps }: Course, together: Sending[]): Promi
 	const { action, history: { collection }, fields } = together[0]!.toSend;
 	const description = fields.description?.[action!];
 	const signal = run.n8n.getExecutionCancelSignal();
-	const mayContinue: MayContinue = (results) => !signal?.aborted && !results.some(isFatal);
+	const proceedAfter: ProceedAfter = (results) => !signal?.aborted && !results.some(isFatal);
 	// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
 	const answers = description && description.refusal === undefined
-		? await sendChanges(run, description, { collection, writes: together.map(writeOf), runKey: randomUUID() }, mayContinue)
+		? await sendChanges(run, description, { collection, writes: together.map(writeOf), runKey: randomUUID() }, proceedAfter)
 		: together.map(() => new NotSent(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`));
 	for (const [i, { step, toSend }] of together.entries()) {
 		const answer = answers[i];

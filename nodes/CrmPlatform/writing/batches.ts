@@ -10,7 +10,7 @@ import { chunks } from '../base/lists';
 import { orThrow, resultOrError } from '../base/results';
 import { getOrCreate, occurrences } from '../base/maps';
 import { nodeFailure, withLines } from '../failure';
-import { type MayContinue, type NodeRun, type Result, type Results, SkippedItem, type Work, type Write, type Writes } from '../model';
+import { type ProceedAfter, type NodeRun, type Result, type Results, SkippedItem, type Work, type Write, type Writes } from '../model';
 import { slicesAtOnce, Turns } from '../schedule';
 import { parseWholeNumber } from '../values/parsers';
 import { itemsIn, rangesOf, type RunState, writesOf } from './runState';
@@ -48,12 +48,12 @@ export function inSlices(run: NodeRun, { writes, description, output }: Writes, 
 	return {
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
-		handle: async (items, mayContinue) => await sendSlice(slicedRun, items, mayContinue),
+		handle: async (items, proceedAfter) => await sendSlice(slicedRun, items, proceedAfter),
 	};
 }
 
 /** Sends the writes of a slice, after earlier ones that change the same records: its requests one after another. */
-async function sendSlice(slicedRun: SlicedRun, items: number[], mayContinue: MayContinue): Promise<Results> {
+async function sendSlice(slicedRun: SlicedRun, items: number[], proceedAfter: ProceedAfter): Promise<Results> {
 	const { run, untaken, turns, usesBatches } = slicedRun;
 	const slice = items.map((item) => ({ item, write: untaken.get(item)! }));
 	for (const item of items) untaken.delete(item);
@@ -64,12 +64,12 @@ async function sendSlice(slicedRun: SlicedRun, items: number[], mayContinue: May
 	try {
 		const results = new Map<number, Result | Error>();
 		const requests = requestsIn(slicedRun, slice);
-		while (requests.length > 0 && (requests[0]!.replayedRequest || mayContinue([...results.values()]))) {
+		while (requests.length > 0 && (requests[0]!.replayedRequest || proceedAfter([...results.values()]))) {
 			requests.unshift(...(await sendTogether(slicedRun, requests.shift()!, results)));
 		}
 		const inOrder = slice.map(({ item, write }) => (write instanceof Error ? write : results.get(item)));
 		// Before a slice that waits for this one asks the same.
-		mayContinue(inOrder);
+		proceedAfter(inOrder);
 		return inOrder;
 	} finally {
 		endTurn();
