@@ -16,7 +16,7 @@ import { storedParameter } from '../mapping/locator';
 import type { NodeRun } from '../model';
 import { hasOnlyBlanks, listIn } from '../values/blank';
 import { parseId } from '../values/parsers';
-import { groupIds, survivorId } from './duplicatesForm';
+import { groupIds, survivorId } from './duplicatesProperties';
 import { mergedValues, oldestFirst, recordTime, type MergedType } from './mergedValues';
 import { mergeRules } from './mergeRules';
 

@@ -16,7 +16,7 @@ import type { NodeRun, Operation } from '../model';
 import { eachItem } from '../schedule';
 import { isBlank, listIn } from '../values/blank';
 import { normalizedName } from '../values/foldedText';
-import { findProperties, sharedFields } from './duplicatesForm';
+import { findProperties, sharedFields } from './duplicatesProperties';
 
 export const findDuplicates: Operation = {
 	option: { name: 'Find', value: 'find', action: 'Find duplicate %s', description: 'Find records that may be the same' },

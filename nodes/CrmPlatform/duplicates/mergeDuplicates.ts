@@ -11,7 +11,7 @@ import type { NodeRun, ProceedAfter, Operation, Resource, Results } from '../mod
 import { chosenOption } from '../parameters/properties';
 import { parsePreview, parseWholeNumber } from '../values/parsers';
 import { applyMerges, isOngoing, planLinkMoves, uniqueValues, withMovedLinks, type GroupMerge } from './applyMerges';
-import { groupIds, maxMerged, mergePreview, mergeProperties, survivorId, survivorRule } from './duplicatesForm';
+import { groupIds, maxMerged, mergePreview, mergeProperties, survivorId, survivorRule } from './duplicatesProperties';
 import { readGroups, type DuplicateGroup, type RefusedGroup, type SurvivorRule } from './duplicateGroups';
 import { mergedValues, readMergedType, valuesNotKept, type MergedType } from './mergedValues';
 

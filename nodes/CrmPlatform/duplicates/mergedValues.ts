@@ -15,7 +15,7 @@ import { collectionPath } from '../mapping/locator';
 import type { NodeRun, Resource } from '../model';
 import { hasOnlyBlanks } from '../values/blank';
 import { parseOption } from '../values/parsers';
-import { fieldRules } from './duplicatesForm';
+import { fieldRules } from './duplicatesProperties';
 import { linkingCollections, type LinkingCollection } from './linkingRecords';
 import { type Candidate, entryKey, isList, type MergeRule, mergeRules } from './mergeRules';
 

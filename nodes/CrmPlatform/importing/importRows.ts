@@ -113,12 +113,12 @@ async function importSlice(run: NodeRun, plan: ImportPlan, rows: PlannedRow[], i
 	const job = (jobs[name] ??= { rows: rangesOf(ready) });
 	const sentIndexes = itemsIn(job.rows);
 	const sentRows = sentIndexes.flatMap((i) => rows[i] ?? []);
-	if (sentRows.length < sentIndexes.length) throw changedSince(run, rows);
+	if (sentRows.length < sentIndexes.length) throw sentOtherwise(run, rows);
 	const results = new Map<number, Partial<PlannedRow>>();
 	if (sentIndexes.length > 0) {
 		job.id ??= await startJob(run, plan, sentRows, [...fileNumbers, index]).catch((error: Error) => {
 			if (isNew && isRefusedStart(error)) delete jobs[name];
-			throw isReusedKey(error) ? changedSince(run, sentRows) : error;
+			throw isReusedKey(error) ? sentOtherwise(run, sentRows) : error;
 		});
 		const started = startedJob(description, job.id);
 		const ended = await waitForJob(run, item, started);
@@ -141,7 +141,7 @@ const overtaken = {
 /** @throws Error in the user's words if an earlier attempt sent other rows; NodeApiError if the service refuses the job */
 async function startJob(run: NodeRun, { description, query }: ImportPlan, sentRows: PlannedRow[], numbers: number[]): Promise<string> {
 	const lines = sentRows.flatMap(({ line }) => line ?? []);
-	if (lines.length < sentRows.length) throw changedSince(run, sentRows);
+	if (lines.length < sentRows.length) throw sentOtherwise(run, sentRows);
 	// Releases the lines, so that memory holds them only once, in the request.
 	for (const planned of sentRows) planned.line = undefined;
 	return (await startBackgroundJob(run, description, { query, lines }, numbers)).id;
@@ -154,7 +154,7 @@ function isRefusedStart(error: Error): boolean {
 }
 
 /** The error if an earlier attempt, whose response is unknown, sent other values under the same key. */
-function changedSince(run: NodeRun, sentRows: PlannedRow[]): Error {
+function sentOtherwise(run: NodeRun, sentRows: PlannedRow[]): Error {
 	const again = hasWriteOncePer(run) ? 'with another value in Write Once Per' : 'in a new execution';
 	return new Error(`Rows ${sentRows[0]!.row} to ${sentRows.at(-1)!.row} were already sent with different values: the file has changed, or a record that the rows refer to has. This time, none of them was written. Job → Get Many of the node CRM Platform Admin shows what the earlier job wrote. To write the other rows, import the file “failed” of the earlier import. Or import the whole file with Create or Update ${again}: Match On prevents duplicates.`);
 }

@@ -1,7 +1,7 @@
 import type { Operation, Resource } from '../model';
 import { eachItem } from '../schedule';
 import { undoChanges } from '../undo/undoChanges';
-import { undoOptions, undoProperties } from '../undo/undoForm';
+import { undoOptions, undoProperties } from '../undo/undoSettings';
 
 const textNames = ['result', 'action', 'kind', 'id', 'name', 'new_id', 'restored', 'kept', 'reason'];
 const texts = Object.fromEntries(textNames.map((name) => [name, { type: 'string' }]));

@@ -166,7 +166,7 @@ function planMatched(sourceRecord: SourceRecord, record: CrmRecord, isSeen: bool
 	// A version that the CRM has not reached belongs to another record or account.
 	if (seen !== undefined && seen > version) return { ...base, action: 'conflict', reason: unknownVersion(seen, version) };
 	if (!isSeen) return planOutdated({ ...sourceRecord, agreed: undefined }, base, otherRecordSeen(sourceRecord.id, record.id), settings);
-	return planOutdated(sourceRecord, base, seen === undefined ? neverSeen : changedSince(seen, version), settings);
+	return planOutdated(sourceRecord, base, seen === undefined ? neverSeen : changedInCrm(seen, version), settings);
 }
 
 /** Merges a record that may have been changed on both sides. @param outdated why the source does not know its current version */
@@ -298,7 +298,7 @@ const withoutKey = (labels: readonly string[]) =>
 const notUpdated = 'The values differ, and When Values Differ is set to leave the record unchanged.';
 const noOrder = 'It is unknown which of the two was changed later.';
 const neverSeen = 'The source has not seen this record of the CRM yet, and its values differ.';
-const changedSince = (seen: bigint, version: bigint) =>
+const changedInCrm = (seen: bigint, version: bigint) =>
 	`The CRM has changed this record since the source saw it (version ${seen}, now ${version}).`;
 const otherRecordSeen = (seen: string | undefined, id: string) =>
 	seen === undefined

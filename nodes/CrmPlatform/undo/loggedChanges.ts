@@ -14,7 +14,7 @@ import { versionNumber } from '../writing/versions';
 import { explain } from './reasons';
 import { type LoggedEvent, RecordHistories, recordKey, type UndoMeaning } from './recordHistories';
 import { readUndoFields, type UndoFields } from './undoFields';
-import type { CauserChoice, UndoChoices } from './undoForm';
+import type { CauserChoice, UndoSettings } from './undoSettings';
 import { UndoLinks } from './undoLinks';
 
 /**
@@ -22,17 +22,17 @@ import { UndoLinks } from './undoLinks';
  *
  * @throws Error in the user's words if it does not reach back to that time, or lacks what an undo needs
  */
-export async function readLoggedChanges(run: NodeRun, log: EventLog, choices: UndoChoices): Promise<LoggedChanges> {
-	const first = await firstEvent(run, log, choices);
-	const logged = new LoggedChanges({ run, log, choices, catalog: await run.api.describeEvents() });
+export async function readLoggedChanges(run: NodeRun, log: EventLog, settings: UndoSettings): Promise<LoggedChanges> {
+	const first = await firstEvent(run, log, settings);
+	const logged = new LoggedChanges({ run, log, settings, catalog: await run.api.describeEvents() });
 	if (!first) return logged;
 	await logged.readFrom(first);
-	if (choices.isSightLimited) run.api.notices.add(limitedSight(choices.causer.label));
+	if (settings.isSightLimited) run.api.notices.add(limitedSight(settings.causer.label));
 	return logged;
 }
 
 /** The first event from the chosen time on. @throws Error in the user's words if the log does not reach back to that */
-async function firstEvent({ api }: NodeRun, log: EventLog, { since: sinceTime, allowsPartialUndo }: UndoChoices): Promise<CrmEvent | undefined> {
+async function firstEvent({ api }: NodeRun, log: EventLog, { since: sinceTime, allowsPartialUndo }: UndoSettings): Promise<CrmEvent | undefined> {
 	const since = sinceTime === undefined ? undefined : new Date(sinceTime).toISOString();
 	const [oldest, firstSince] = await Promise.all([log.oldest(), since === undefined ? undefined : log.firstSince(since)]);
 	if (!oldest && since !== undefined && !allowsPartialUndo) throw new Error(emptyLog);
@@ -60,11 +60,11 @@ export class LoggedChanges {
 	private lastSequence = 0;
 	/** By types of events. */
 	private readonly meanings = new Map<string, UndoMeaning>();
-	private readonly source: { run: NodeRun; log: EventLog; choices: UndoChoices; catalog: EventCatalog };
+	private readonly source: { run: NodeRun; log: EventLog; settings: UndoSettings; catalog: EventCatalog };
 
 	constructor(source: LoggedChanges['source']) {
 		this.source = source;
-		this.links = new UndoLinks(source.run.api, source.choices);
+		this.links = new UndoLinks(source.run.api, source.settings);
 	}
 
 	/**
@@ -72,7 +72,7 @@ export class LoggedChanges {
 	 * good, or if several executions have the number of the one to undo
 	 */
 	async readFrom(first: CrmEvent): Promise<void> {
-		const { run, log, choices: { causer, onlyIds } } = this.source;
+		const { run, log, settings: { causer, onlyIds } } = this.source;
 		let firstOrigin: KeyOrigin | undefined;
 		for await (const event of log.allAfter(first.sequence - 1)) {
 			this.lastSequence = event.sequence;
@@ -98,7 +98,7 @@ export class LoggedChanges {
 	}
 
 	private isToUndo({ timestamp }: CrmEvent, cause: Cause): boolean {
-		const { causer, since, until } = this.source.choices;
+		const { causer, since, until } = this.source.settings;
 		const time = Date.parse(timestamp);
 		return (since === undefined || time >= since) && (until === undefined || time <= until) && hasCaused(causer, cause);
 	}
@@ -134,7 +134,7 @@ export class LoggedChanges {
 	}
 
 	whyNothing(): string {
-		const { causer: { label, type }, onlyIds, recordTypes, since } = this.source.choices;
+		const { causer: { label, type }, onlyIds, recordTypes, since } = this.source.settings;
 		const concerned = onlyIds ? 'the records in Only These Records' : recordTypes.length > 0 ? 'the chosen Record Types' : 'a record';
 		const changes = `${this.count.toLocaleString('en')} ${this.count === 1 ? 'change' : 'changes'}`;
 		if (this.count > 0) return `${label} made ${changes}, but none to ${concerned}.`;
@@ -144,14 +144,14 @@ export class LoggedChanges {
 }
 
 /** The record type of a collection; undefined for setup, and for events whose type is not described. */
-export const undoableResource = (template: string, { undoableTypes }: UndoChoices): Resource | undefined =>
+export const undoableResource = (template: string, { undoableTypes }: UndoSettings): Resource | undefined =>
 	undoableTypes.find(({ path }) => withoutParameterNames(path) === withoutParameterNames(template));
 
-function undoMeaning(type: string, { catalog, choices }: { catalog: EventCatalog; choices: UndoChoices }): UndoMeaning {
+function undoMeaning(type: string, { catalog, settings }: { catalog: EventCatalog; settings: UndoSettings }): UndoMeaning {
 	const undescribed = `/events/${type}` as const;
 	const meaning = meaningOfType(catalog, type) ?? { typeName: type, collection: undescribed, template: undescribed };
-	const resource = undoableResource(meaning.template, choices);
-	const isChosen = choices.recordTypes.length === 0 || (resource !== undefined && choices.recordTypes.includes(resource.value));
+	const resource = undoableResource(meaning.template, settings);
+	const isChosen = settings.recordTypes.length === 0 || (resource !== undefined && settings.recordTypes.includes(resource.value));
 	const isSentMessage = meaning.typeName === 'message' && meaning.change !== 'updated';
 	const notUndoable = !resource ? explain('setupChange') : isSentMessage ? explain('sentMessage') : undefined;
 	// A job stays as a record of what was done. What it wrote has events of its own.

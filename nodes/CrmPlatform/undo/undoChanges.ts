@@ -11,7 +11,7 @@ import { linkOf, type LinkTargets, targetsIn } from './undoLinks';
 import { type LoggedChanges, readLoggedChanges, undoableResource } from './loggedChanges';
 import type { RecordHistory } from './recordHistories';
 import type { RecordUndo } from './recordUndo';
-import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
+import { maxUndone, readUndoSettings, type UndoSettings } from './undoSettings';
 import { planUndo } from './undoPlan';
 import { writeUndos } from './undoWrites';
 
@@ -24,16 +24,16 @@ import { writeUndos } from './undoWrites';
 export async function undoChanges(running: NodeRun, item: number, undoableTypes: Resource[]): Promise<IDataObject[]> {
 	const run: NodeRun = { ...running, identity: { ...running.identity, purpose: 'undo' } };
 	const { api } = run;
-	const choices = readUndoChoices(run, item, undoableTypes);
-	const { causer, isPreview } = choices;
+	const settings = readUndoSettings(run, item, undoableTypes);
+	const { causer, isPreview } = settings;
 	const log = await openEventLog(api);
 	api.requireDescription('Undo');
-	const logged = await readLoggedChanges(run, log, choices);
-	const histories = historiesToUndo(logged, choices, api.notices);
+	const logged = await readLoggedChanges(run, log, settings);
+	const histories = historiesToUndo(logged, settings, api.notices);
 	if (histories.length === 0) return [];
-	const plan = await planUndo(api, choices, logged, histories);
+	const plan = await planUndo(api, settings, logged, histories);
 	const { planned, targets: { names } } = plan;
-	const limit = { ...choices, label: maxUndone.displayName, effect: 'change', purpose: 'undo them' };
+	const limit = { ...settings, label: maxUndone.displayName, effect: 'change', purpose: 'undo them' };
 	checkMaximum(planned.filter(({ action }) => action).length, limit, api.notices);
 	await logged.catchUp();
 	if (isPreview) {
@@ -48,12 +48,12 @@ export async function undoChanges(running: NodeRun, item: number, undoableTypes:
 }
 
 /** Tells the user of chosen records without changes. @throws Error in the user's words if a chosen ID is that of records of several types */
-function historiesToUndo(logged: LoggedChanges, choices: UndoChoices, notices: Set<string>): RecordHistory[] {
-	const { onlyIds } = choices;
+function historiesToUndo(logged: LoggedChanges, settings: UndoSettings, notices: Set<string>): RecordHistory[] {
+	const { onlyIds } = settings;
 	const histories = logged.histories.all().filter(({ id }) => onlyIds?.has(id) ?? true);
 	const historiesOf = groupedBy(histories, ({ id }) => id);
 	for (const id of onlyIds ?? []) {
-		const ofRecords = historiesOf(id).filter(({ template }) => undoableResource(template, choices));
+		const ofRecords = historiesOf(id).filter(({ template }) => undoableResource(template, settings));
 		if (ofRecords.length > 1) throw new Error(sharedId(id, ofRecords));
 	}
 	const unknownIds = [...(onlyIds ?? [])].filter((id) => historiesOf(id).length === 0);

@@ -16,7 +16,7 @@ import { hasNumbers } from '../lookUp/names';
 import { explain, sentences } from './reasons';
 import { type LoggedEvent, recordKey, type Substitutes, withSubstitutes } from './recordHistories';
 import { type RecordUndo, withoutFields } from './recordUndo';
-import type { UndoChoices } from './undoForm';
+import type { UndoSettings } from './undoSettings';
 
 /** The links to created records, which are to be deleted, as the log shows them: an undo must not break them, nor write such ones. */
 export class UndoLinks {
@@ -29,7 +29,7 @@ export class UndoLinks {
 	private readonly api: Connection;
 	private readonly takesPrecedence: boolean;
 
-	constructor(api: Connection, { takesPrecedence }: Pick<UndoChoices, 'takesPrecedence'>) {
+	constructor(api: Connection, { takesPrecedence }: Pick<UndoSettings, 'takesPrecedence'>) {
 		this.api = api;
 		this.takesPrecedence = takesPrecedence;
 	}

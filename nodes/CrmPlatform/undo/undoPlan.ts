@@ -13,9 +13,9 @@ import type { LoggedChanges } from './loggedChanges';
 import { explain, type Explanation } from './reasons';
 import { type FieldHistory, type RecordHistory, recordKey, type Substitutes, withSubstitutes } from './recordHistories';
 import { allKept, notWritten, type RecordToUndo, type RecordUndo, withCopies, withExplanations } from './recordUndo';
-import type { UndoChoices } from './undoForm';
+import type { UndoSettings } from './undoSettings';
 
-interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
+interface UndoRules extends Pick<UndoSettings, 'takesPrecedence' | 'isSightLimited'> {
 	/** The keys of the records that the log reports as deleted, but that may only be invisible to the credential. */
 	invisible: ReadonlySet<string>;
 	/** For deleted records: the ids of those in their place. */
@@ -34,10 +34,10 @@ export interface UndoPlan {
  * @throws NodeApiError if the service does not answer
  */
 export async function planUndo(
-	api: Connection, choices: UndoChoices, { fields, links, histories: { recreations } }: LoggedChanges, histories: RecordHistory[],
+	api: Connection, settings: UndoSettings, { fields, links, histories: { recreations } }: LoggedChanges, histories: RecordHistory[],
 ): Promise<UndoPlan> {
-	const invisible = choices.isSightLimited ? await readInvisible(api, histories) : new Set<string>();
-	const rules = { ...choices, invisible, newIds: recreations.newIds('last') };
+	const invisible = settings.isSightLimited ? await readInvisible(api, histories) : new Set<string>();
+	const rules = { ...settings, invisible, newIds: recreations.newIds('last') };
 	const undos = histories.map((history) => planRecord({ history, fields: fields.get(history.collection)! }, rules));
 	const targets = await lookUpTargets(api, recreations.newIds('existing'), undos);
 	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [history.key] : [])));

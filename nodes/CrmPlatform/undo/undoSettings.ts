@@ -77,7 +77,7 @@ export interface CauserChoice {
 	label: string;
 }
 
-export interface UndoChoices {
+export interface UndoSettings {
 	causer: CauserChoice;
 	/** The times from which and until which to undo changes (Unix epoch ms). */
 	since: number | undefined;
@@ -96,7 +96,7 @@ export interface UndoChoices {
 }
 
 /** @throws Error in the user's words for a choice that is missing or invalid */
-export function readUndoChoices(run: NodeRun, item: number, undoableTypes: Resource[]): UndoChoices {
+export function readUndoSettings(run: NodeRun, item: number, undoableTypes: Resource[]): UndoSettings {
 	const { n8n } = run;
 	const isOn = ({ displayName, name }: INodeProperties): boolean =>
 		parseBoolean(displayName, n8n.getNodeParameter(`options.${name}`, item, ''), { otherwise: false });
@@ -144,7 +144,7 @@ function readCauser({ n8n, identity: { instance } }: NodeRun, item: number): Cau
 }
 
 /** @throws Error in the user's words for a value that is not an id */
-function idSetOf(value: unknown): UndoChoices['onlyIds'] {
+function idSetOf(value: unknown): UndoSettings['onlyIds'] {
 	if (value === undefined) return undefined;
 	const ids = listIn(value).map((id) => parseId(onlyRecords.displayName, id));
 	if (ids.includes('') || ids.length === 0) {
