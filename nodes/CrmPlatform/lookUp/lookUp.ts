@@ -106,9 +106,7 @@ export type LookUpResult<Found = IdentifiedRecord> =
 	/** The service has no filter for the field, does not respond, or returns other records. */
 	| { failed: Error }
 	/** The service does not accept this value in the filter, or the value cannot be sent. */
-	| { refused: Error }
-	/** No record has the name, and none was created. */
-	| { notCreated: Error };
+	| { refused: Error };
 
 export function foundAmong<Found>(all: Found[]): LookUpResult<Found> {
 	if (all.length === 0) return { notFound: true };

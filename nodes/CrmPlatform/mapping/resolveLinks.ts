@@ -46,7 +46,12 @@ interface LinkSearch extends Pick<NodeRun, 'api' | 'onMissingLink'> {
 	source?: string | undefined;
 }
 
-type ResultsByName = ReadonlyMap<string, NameResult>;
+/** What became of a name; `notCreated` says why no record was created for it. */
+type LinkResult = NameResult | { notCreated: Error };
+
+const idsFound = (result: LinkResult): unknown[] => ('notCreated' in result ? [] : foundIn(result));
+
+type ResultsByName = ReadonlyMap<string, LinkResult>;
 type Missing = Required<MissingTargets>;
 
 /**
@@ -114,7 +119,7 @@ async function findInCollection(search: LinkSearch, collection: Collection, link
 	byName = new Map([...byName, ...added]);
 	const newNames = new Set([...added].flatMap(([name, result]) => ('found' in result ? [name] : [])));
 	// A name that no record has may be an ID in any form.
-	const mayBeIds = [...byName].flatMap(([name, result]) => (foundIn(result).length === 0 && mayBeId(name) ? [name] : []));
+	const mayBeIds = [...byName].flatMap(([name, result]) => (idsFound(result).length === 0 && mayBeId(name) ? [name] : []));
 	const otherIds = [...ids].flatMap(([text, id]) => (crmIds.has(text) ? [] : [id]));
 	const idsToCheck = linkChecks === 'all' ? [...otherIds, ...mayBeIds] : mayBeIds;
 	const idExists = linkChecks === 'none' ? new Map<string, boolean>() : await lookUpIds(api, collection, idsToCheck);
@@ -122,7 +127,7 @@ async function findInCollection(search: LinkSearch, collection: Collection, link
 }
 
 /** The records found by name: the rows of a file are looked up some hundred at a time. */
-const foundNames = onceFor<Connection, Map<string, NameResult>>(() => new Map());
+const foundNames = onceFor<Connection, Map<string, LinkResult>>(() => new Map());
 
 function rememberFound(api: Connection, collection: Collection, results: ResultsByName): void {
 	const found = foundNames(api, collection);
@@ -155,12 +160,12 @@ function errorOfValues({ areRows }: LinkSearch, error: Error): Error {
 async function withExpected(api: Connection, collection: Collection, byName: ResultsByName, willExist: Missing['willExist']): Promise<ResultsByName> {
 	const expected = [...byName].flatMap(([name, result]) => {
 		const record = willExist(collection, name);
-		return record === undefined || record === 'id' ? [] : [{ name, record, ids: foundIn(result).map(String) }];
+		return record === undefined || record === 'id' ? [] : [{ name, record, ids: idsFound(result).map(String) }];
 	});
 	if (expected.length === 0) return byName;
 	const list = (await api.describe(collection))?.list;
 	const found = await recordsById(api, { path: collection, list, fields: identifyingFields }, expected.flatMap(({ ids }) => ids));
-	return new Map([...byName, ...expected.map(({ name, record, ids }): [string, NameResult] => {
+	return new Map([...byName, ...expected.map(({ name, record, ids }): [string, LinkResult] => {
 		const others = ids.filter((id) => !record.is(found.get(id) ?? {}));
 		if (record.isShared) return [name, { several: ['rows of these files', ...others] }];
 		return [name, others.length === 0 ? { found: ids[0] ?? name } : { several: ['a row of these files', ...others] }];
@@ -176,7 +181,7 @@ export async function addNamedRecords(search: LinkSearch, named: LinkResults, it
 		const names = [...found.newNames].filter((name) => namesToCreate.has(name));
 		const added = await addedRecords(search, collection, names, true);
 		rememberFound(search.api, collection, added);
-		const others = [...found.newNames].map((name): [string, NameResult] => [name, { notFound: true }]);
+		const others = [...found.newNames].map((name): [string, LinkResult] => [name, { notFound: true }]);
 		records.set(collection, { ...found, byName: new Map([...found.byName, ...others, ...added]), newNames: new Set() });
 	}
 	return { ...named, records };
@@ -187,7 +192,7 @@ async function addedRecords(
 	{ onMissingLink: { addRecord } = {} }: LinkSearch, collection: Collection, names: string[], isWritten: boolean,
 ): Promise<ResultsByName> {
 	if (!addRecord) return new Map();
-	return new Map(await inParallel(names, async (name): Promise<[string, NameResult]> => {
+	return new Map(await inParallel(names, async (name): Promise<[string, LinkResult]> => {
 		const id = await addRecord(collection, name, isWritten).catch((error: Error) => error);
 		if (id instanceof Error) return [name, { notCreated: id }];
 		return [name, id === undefined ? { notFound: true } : { found: id }];
@@ -349,14 +354,14 @@ export class UnclearName extends FieldError {
 	/** The error with which no record was added for it, if any. */
 	readonly whyNotAdded: unknown;
 
-	constructor(field: Pick<Field, 'name' | 'label'>, collection: Collection, name: string, result: NameResult) {
+	constructor(field: Pick<Field, 'name' | 'label'>, collection: Collection, name: string, result: LinkResult) {
 		super(field, `“${name}” ${recordProblem(collection, name, result)}`);
-		this.lookUp = { collection, name, ids: foundIn(result) };
+		this.lookUp = { collection, name, ids: idsFound(result) };
 		this.whyNotAdded = 'notCreated' in result ? result.notCreated : undefined;
 	}
 }
 
-function recordProblem(collection: Collection, name: string, result: NameResult): string {
+function recordProblem(collection: Collection, name: string, result: LinkResult): string {
 	const nouns = collectionName(collection);
 	if ('failed' in result) {
 		const reason = asSentence(result.failed.message);
