@@ -32,9 +32,9 @@ test('a run leaves what another run of the node remembers at the same time', () 
 		return { n8n, identity: { runKey }, api: { isSelfDescribed: () => true } } as unknown as NodeRun;
 	});
 	for (const each of [first!, second!]) rememberWrite(each);
-	context.writes!.refusedByBatch = { '=0': '0' };
+	context.writes!.refusedByRequest = { '=0': '0' };
 	for (const each of [first!, second!]) rememberWrite(each);
-	expect(context.writes).toMatchObject({ runKey: 'second', refusedByBatch: { '=0': '0' } });
+	expect(context.writes).toMatchObject({ runKey: 'second', refusedByRequest: { '=0': '0' } });
 	const [jobs] = [first!, second!].map((each) => stateOfRun(each, 'importJobs'));
 	expect(stateOfRun(first!, 'importJobs')).toBe(jobs);
 });

@@ -150,9 +150,9 @@ async function sendBatch(run: NodeRun, description: WriteDescription, writes: It
 		...(version !== undefined && batch.takesVersion && { version }),
 	}));
 	const keyParts = [...writes.map(({ item }) => item), ...(replays > 0 ? ['again', replays] : [])];
-	const areRepeatable = writes.every(({ write: { id } }) => id !== undefined);
+	const areHarmlessTwice = writes.every(({ write: { id } }) => id !== undefined);
 	const post: ApiRequest = { method: 'POST', path: collection + batch.path, body: { [batch.items]: bodies }, query };
-	const response = await sendUnderKey(run, batch, post, { keyParts, isAddition: creates === 'addition' }, areRepeatable);
+	const response = await sendUnderKey(run, batch, post, { keyParts, isAddition: creates === 'addition' }, areHarmlessTwice);
 	const results = batchAnswers(response, bodies, areNew).map((answer, i): Written | Error => {
 		if ('problem' in answer) return run.api.failure(answer.problem);
 		const record = recordInAnswer(run, description, writes[i]!.write.id, answer);
@@ -228,7 +228,7 @@ function earlierRequest([text, refused]: [text: string, refused: string], place:
 
 const unanswered = '?';
 
-const requestsOf = ({ refusedByBatch = {} }: RunState): EarlierRequest[] => Object.entries(refusedByBatch).map(earlierRequest);
+const requestsOf = ({ refusedByRequest = {} }: RunState): EarlierRequest[] => Object.entries(refusedByRequest).map(earlierRequest);
 
 /** Hexadecimal digits of the digest of a name: short, since the context is stored with the execution. */
 const nameDigits = 6;
@@ -352,16 +352,16 @@ class RememberedRequests {
 		if (earlier && !earlier.refused && writes.some((itemWrite) => this.isOvertakenByOther(itemWrite, writes))) throw new Error(overtaken);
 		const mayDivide = earlier?.isAddition && items.every((item) => earlier.refused?.has(item));
 		if (earlier && earlier.text !== text && !mayDivide) throw new Error(divided);
-		const refusedByBatch = (this.state.refusedByBatch ??= {});
-		refusedByBatch[text] ??= unanswered;
+		const refusedByRequest = (this.state.refusedByRequest ??= {});
+		refusedByRequest[text] ??= unanswered;
 		return {
 			replays,
 			isNew: !earlier,
 			end(isRefused) {
-				refusedByBatch[text] = rangesOf(items.filter(isRefused));
+				refusedByRequest[text] = rangesOf(items.filter(isRefused));
 				replayedRequest?.end(isRefused);
 			},
-			forget: () => void delete refusedByBatch[text],
+			forget: () => void delete refusedByRequest[text],
 		};
 	}
 }

@@ -18,7 +18,7 @@ export interface RunState {
 	/** Which description the writes that were sent follow; undefined if none was sent. */
 	sentAs?: 'described' | 'packaged';
 	/** The certainly refused items of each request sent (`requestText`), as ranges; `unanswered` for one without an answer. */
-	refusedByBatch?: Record<string, string>;
+	refusedByRequest?: Record<string, string>;
 }
 
 type States = Record<string, { runKey: number | string } | undefined>;

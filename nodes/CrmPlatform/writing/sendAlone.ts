@@ -154,7 +154,7 @@ export const forSeveral = (created: 'record' | 'recordAgain' | 'field' | 'stage'
  * Sends a request that writes, under an idempotency key if the service declares a header for it.
  *
  * @param write with Write Once Per, that of one item
- * @param isRepeatable whether a second write has no further effect
+ * @param isHarmlessTwice whether a second write has no further effect, so that no hint warns of one
  * @returns the response, whatever its body
  * @throws NodeApiError if the service refuses the write; Error in the user's words if it does not support Write Once Per
  */
@@ -163,7 +163,7 @@ export async function sendUnderKey(
 	{ idempotencyHeader: header, idempotencyKey: format }: IdempotencyHeader,
 	request: ApiRequest,
 	write: WriteInRun,
-	isRepeatable = request.isRepeatable ?? isIdempotent(request),
+	isHarmlessTwice = request.isRepeatable ?? isIdempotent(request),
 ): Promise<ApiResponse> {
 	const { api, identity } = run;
 	const isKeyed = takesKeys(run, header);
@@ -180,7 +180,7 @@ export async function sendUnderKey(
 		? valueKey(identity, JSON.stringify([typeof first === 'number' ? writeOncePer(run, first) : first, ...others]), format)
 		: idempotencyKey({ ...identity, ...write }, format);
 	rememberWrite(run);
-	if (!isRepeatable) warnOfRetries(run, isKeyed, isOncePer);
+	if (!isHarmlessTwice) warnOfRetries(run, isKeyed, isOncePer);
 	return await api.send({ ...request, ...(header !== undefined && { idempotency: { header, key } }) });
 }
 
