@@ -89,8 +89,13 @@ function survivorUpdate({ compare }: MergedType, { survivor }: GroupMerge, value
 	return changes.length === 0 ? [] : [{ action: 'update', record: survivor, patch, changes, survivorIds: [survivor.id] }];
 }
 
-async function moveLinks(run: NodeRun, type: MergedType, phase: string, merges: GroupMerge[], removed: IdentifiedRecord[]): Promise<GroupMerge[]> {
-	const moves = await planLinkMoves(type, merges, removed);
+/** @param omitsMoved whether records stay whose links have moved: a list that lags still shows the links as they were */
+async function moveLinks(
+	run: NodeRun, type: MergedType, phase: string, merges: GroupMerge[], removed: IdentifiedRecord[], omitsMoved = false,
+): Promise<GroupMerge[]> {
+	const already = new Set(merges.flatMap(({ movedLinks }) => (omitsMoved ? movedLinks.map(({ collection, id }) => `${String(collection)}/${String(id)}`) : [])));
+	const moves = (await planLinkMoves(type, merges, removed))
+		.filter(({ linking, record }) => !already.has(`${collectionName(linking.recordList.path)}/${record.id}`));
 	let moved = withMovedLinks(merges, moves);
 	for (const each of type.linking) moved = await writePhase(run, type, phase, moved, moves.filter(({ linking }) => linking === each), each);
 	return moved;
@@ -130,7 +135,7 @@ async function deleteLosers(run: NodeRun, type: MergedType, merges: GroupMerge[]
 		const isDeleted = (loser: IdentifiedRecord) => alone.has(loser) === areAlone;
 		if (!losersOf(next).some(isDeleted)) continue;
 		// A CRM may clear links to deleted records, so those that others have made since the last look move first.
-		next = await moveLinks(run, type, areAlone ? 'links before deletions alone' : 'links before deletions', next, losersOf(next));
+		next = await moveLinks(run, type, areAlone ? 'links before deletions alone' : 'links before deletions', next, losersOf(next), true);
 		next = await withChangedLosersStopped(type, next);
 		const changes = next.filter(isOngoing).flatMap((merge) =>
 			merge.losers.filter(isDeleted).map((record): MergeChange => {
