@@ -138,6 +138,10 @@ describe('A parameter', () => {
 		expect(() => parseDate('Since', input, { zone: 'utc' })).toThrow(/^Since: enter a date such as 2026-03-31/);
 	});
 
+	it('that clocks show twice is refused as a date', () => {
+		expect(() => parseDate('Since', '2026-10-25 02:30', { zone: 'Europe/Berlin' })).toThrow(/^Since: the clocks of Europe.Berlin skip/);
+	});
+
 	it.each(blanks)('that is blank is its default if it has one, and is refused if it has none: %j', (blank) => {
 		expect(parseBoolean('Include Deleted', blank, { otherwise: true })).toBe(true);
 		expect(parseWholeNumber('Limit', blank, { otherwise: 50 })).toBe(50);

@@ -3,7 +3,7 @@ import { DateTime } from 'luxon';
 import { fieldNamed, type Field, type FieldKind } from '../../nodes/CrmPlatform/fields/field';
 import { apiValue } from '../../nodes/CrmPlatform/fields/convertValue';
 import { fieldKinds } from '../../nodes/CrmPlatform/fields/fieldKinds';
-import { instant, nextDay, parseMoment, startOfDay } from '../../nodes/CrmPlatform/values/dates';
+import { instant, nextDay, parseMoment, startOfDay, timeSpan } from '../../nodes/CrmPlatform/values/dates';
 import { foldedText } from '../../nodes/CrmPlatform/values/foldedText';
 
 const zone = 'America/New_York';
@@ -211,6 +211,20 @@ test.each([
 	['Europe/Berlin', '2026-10-25', '2026-10-24T22:00:00.000Z'],
 ])('a day begins with the first of its midnights: %s %s', (zone, day, start) => {
 	expect(instant(startOfDay(parseMoment(day, zone)!))).toBe(start);
+});
+
+test.each([
+	['2026-10-25 02:30', 'show it twice. Add its offset'], ['2026-03-29T02:30:00', 'go forward over it'], ['2026-03-29T0200', 'go forward'],
+])('a time that clocks show twice or never is refused, since it would be guessed: %s', (text, problem) => {
+	const inBerlin = (value: unknown) => apiValue(fieldNamed('at', { kind: 'dateTime' }), value, 'Europe/Berlin');
+	expect(() => inBerlin(text)).toThrow(new RegExp(problem));
+	for (const fine of [`${text}+02:00`, '2026-10-25', '2026-10-25T03:00', '2026-03-29T03:00']) expect(inBerlin(fine)).toMatch(/Z$/);
+	expect(apiValue(fieldNamed('on', { kind: 'date' }), text, 'Europe/Berlin')).toBe(text.slice(0, 10));
+});
+
+test('a time that clocks show twice may be either where the later of two counts', () => {
+	const { from, to } = timeSpan('2026-10-25T02:30:10', 'Europe/Berlin')!;
+	expect([from, to].map((time) => new Date(time).toISOString())).toEqual(['2026-10-25T00:30:10.000Z', '2026-10-25T01:30:10.999Z']);
 });
 
 test('a time that is after 9999 in UTC is refused, since RFC 3339 cannot write it', () => {

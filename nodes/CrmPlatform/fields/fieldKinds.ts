@@ -5,7 +5,7 @@ import { listed } from '../base/lists';
 import { exactNumber, isDecimal } from '../base/numbers';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
-import { calendarDate, instant, rfc3339, parseMoment } from '../values/dates';
+import { calendarDate, clockChangeAt, instant, parseMoment, rfc3339 } from '../values/dates';
 import { foldedText, trimmed } from '../values/foldedText';
 import { booleanIn } from '../values/parsers';
 import { kindsByPrecedence, matchesPattern, type Field, type FieldKind, FieldError } from './field';
@@ -96,6 +96,9 @@ function toStructure(field: Field, value: unknown): unknown {
 }
 
 function toMoment(field: Field, value: unknown, zone: string, write: (moment: DateTime, zone: string) => string | null): string {
+	const change = write === instant ? clockChangeAt(value, zone) : undefined;
+	if (change === 'twice') throw refusal(field, value, `one time: the clocks of ${zone} go back, and show it twice. Add its offset, such as +02:00`);
+	if (change === 'never') throw refusal(field, value, `a time in ${zone}: clocks go forward over it. Correct it, or add its offset`);
 	const parsed = parseMoment(value, zone);
 	const text = parsed ? write(parsed, zone) : null;
 	if (text !== null) return text;

@@ -40,6 +40,20 @@ function momentOf(value: unknown, zone: string): DateTime | undefined {
 	return DateTime.fromISO(text.replace(' ', 'T'), { zone, setZone: true });
 }
 
+/**
+ * Whether the clocks of a time zone show a text without a zone twice, as they go back, or never, as they go forward over it;
+ * undefined if it is one moment.
+ */
+export function clockChangeAt(value: unknown, zone: string): 'twice' | 'never' | undefined {
+	const text = typeof value === 'string' ? trimmed(value).replace(' ', 'T') : '';
+	if (!beginsWithDate.test(text) || !/T\d/.test(text)) return undefined;
+	const moment = DateTime.fromISO(text, { zone, setZone: true });
+	if (!moment.isValid || moment.zone.type === 'fixed') return undefined;
+	if (moment.getPossibleOffsets().length > 1) return 'twice';
+	const written = DateTime.fromISO(text, { zone: 'utc' });
+	return moment.hour === written.hour && moment.minute === written.minute ? undefined : 'never';
+}
+
 /** The moment as the service writes instants; null after 9999, which RFC 3339 cannot write. */
 export function instant(moment: DateTime): string | null {
 	const utc = moment.toUTC();
@@ -87,11 +101,13 @@ export interface TimeSpan {
 export function timeSpan(value: unknown, zone: string): TimeSpan | undefined {
 	const moment = parseMoment(value, zone);
 	if (!moment) return undefined;
-	const from = moment.toMillis();
-	if (moment.millisecond > 0) return { from, to: from };
-	if (moment.second > 0) return { from, to: from + second - 1 };
+	// A time that clocks show twice may be either.
+	const possible = clockChangeAt(value, zone) === 'twice' ? moment.getPossibleOffsets().map((each) => each.toMillis()) : [moment.toMillis()];
+	const [from, last] = [Math.min(...possible), Math.max(...possible)];
+	if (moment.millisecond > 0) return { from, to: last };
+	if (moment.second > 0) return { from, to: last + second - 1 };
 	const isMidnight = [moment, moment.toUTC()].some((dateTime) => dateTime.hour + dateTime.minute === 0);
-	if (!isMidnight) return { from, to: from + 60 * second - 1 };
+	if (!isMidnight) return { from, to: last + 60 * second - 1 };
 	return { from: from - farthestZone, to: from + day + farthestZone - 1 };
 }
 

@@ -3,7 +3,7 @@ import type { DateTime } from 'luxon';
 import { idText } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { isBlank } from './blank';
-import { parseMoment } from './dates';
+import { clockChangeAt, parseMoment } from './dates';
 import { trimmed } from './foldedText';
 
 /**
@@ -85,6 +85,7 @@ export function parseId(label: string, value: unknown): string {
 
 /** @param limits `zone`: the IANA time zone of a text without one @throws Error in the user's words if the value is not a date */
 export function parseDate(label: string, value: unknown, { zone, ...blank }: Blank<DateTime> & { zone: string }): DateTime {
+	if (clockChangeAt(value, zone)) throw new Error(`${label}: the clocks of ${zone} skip this time, or show it twice. Add its offset, such as +02:00.`);
 	return parse(label, value, blank, (input) => parseMoment(input, zone), 'a date such as 2026-03-31 or 2026-03-31T14:30');
 }
 

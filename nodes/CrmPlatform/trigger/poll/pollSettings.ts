@@ -13,8 +13,8 @@ import { addNamesOption, outputFieldsOption, simplifyProperty } from '../../para
 import { choiceProperty, dateProperty, numberProperty, optionsCollection } from '../../parameters/properties';
 import { namesToAdd, outputFieldsOf } from '../../reading/simplify';
 import { resourceNamed, resources } from '../../resources';
-import { instant, parseMoment } from '../../values/dates';
-import { parseOption, parsePositiveNumber, parseWholeNumber } from '../../values/parsers';
+import { instant } from '../../values/dates';
+import { parseDate, parseOption, parsePositiveNumber, parseWholeNumber } from '../../values/parsers';
 import { readOnlyIf } from '../eventFilter';
 import {
 	type EventParameters, ignoredOrigins, readEventParameters, readOrigin, refuseUnknownFields, eventProperties, ignoreProperties,
@@ -241,8 +241,7 @@ const positive = (label: string, value: unknown, otherwise: number): number => p
 function beginningOf(n8n: ITriggerFunctions): Pick<PollOptions, 'beginning' | 'since'> {
 	if (parseOption('Start From', n8n.getNodeParameter('start', 'now'), ['now', 'date']) === 'now') return { beginning: '', since: '' };
 	const beginning = String(n8n.getNodeParameter('since', '')).trim();
-	const moment = parseMoment(beginning, n8n.getTimezone());
-	const since = moment && instant(moment);
+	const since = instant(parseDate('Since', beginning, { zone: n8n.getTimezone() }));
 	if (since) return { beginning, since };
 	throw new Error(`Since: “${beginning}” is not a date. Choose the date to start from.`);
 }
