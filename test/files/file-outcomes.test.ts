@@ -136,11 +136,18 @@ describe('results', () => {
 		['is canceled and says it, too, nor were they', { status: 'canceled', processed: 2 }, { done: 2, failed: 3, unknown: 0 }],
 		['says that it came further, they are unknown', { processed: 4 }, { done: 2, failed: 0, unknown: 3 }],
 		['does not say how far it came, they are unknown', { processed: null }, { done: 2, failed: 0, unknown: 3 }],
+		['counted fewer rows than have results, they are unknown', { processed: 1 }, { done: 2, failed: 0, unknown: 3 }],
 	])('if a job that ends early %s', async (_, change, counts) => {
 		service.alter(ofJob({ ...failed, ...change }, [at(0), at(1)]));
 		const { json, failed: refused } = await importOf(fileOf(5, 'own.example'), { options: { maxWait: 5 } });
 		expect(json).toMatchObject(counts);
 		expect(rowsOf(refused).map((row) => row.import_error_code)).toEqual(Array.from({ length: counts.failed }, () => 'not_done'));
+	});
+
+	test('of a job that ended early with a result of a later row leave the rows before it unknown', async () => {
+		service.alter(ofJob(failed, [at(0), at(3)]));
+		const { json } = await importOf(fileOf(5, 'own.example'));
+		expect(json).toMatchObject({ done: 2, failed: 0, unknown: 3 });
 	});
 });
 

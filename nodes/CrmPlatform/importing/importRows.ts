@@ -182,7 +182,8 @@ async function readRowResults(
 	const startsAtZero = results.some(({ index }) => String(index) === '0');
 	const items = Array.from({ length: count }, () => ({}));
 	const answers = new Map(startsAtZero ? answersByItem({ results }, items, false) : []);
-	const failure = withoutResult(ended, answers.size === results.length ? results.length : undefined);
+	const areFirst = answers.size === results.length && [...answers.keys()].every((item) => item < answers.size);
+	const failure = withoutResult(ended, areFirst ? answers.size : undefined);
 	return items.map((_, item) => {
 		const answer = answers.get(item);
 		return answer ? resultOf(plan, answer) : { failure };
@@ -222,16 +223,17 @@ function refusalOf({ fields }: ImportPlan, status: number, error: unknown): RowF
 }
 
 /**
- * Why rows have no result. Those of a job that ended early were not done if it processed no more lines than there are results.
+ * Why rows have no result. Those of a job that ended early were not done if it counts as many lines as have a result, and these are
+ * the first ones. Otherwise its count lags, or results are lost, and a row may have been written.
  *
- * @param results number of lines with a result; undefined if some results belong to no line
+ * @param results number of lines with a result; undefined if these are not the first lines
  */
 function withoutResult(job: IDataObject, results: number | undefined): RowFailure {
 	const { status } = job;
 	const processed = wholeNumber(job.processed);
 	const stated = endReason(job);
 	const reason = stated === undefined ? '.' : `: ${stated}`;
-	if (status !== 'completed' && processed !== undefined && results !== undefined && processed <= results) {
+	if (status !== 'completed' && results !== undefined && processed === results) {
 		return { code: 'not_done', message: `The job ended before this row (${String(status)})${reason}` };
 	}
 	return unknownResult(`The CRM returned no result for this row, so it may have been written. The job is ${String(status)}${reason}`);
