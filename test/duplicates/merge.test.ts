@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { type MergedType, mergedValues } from '../../nodes/CrmPlatform/duplicates/mergedValues';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
-import { alteredService, beforeFirst, redescribe, withoutEmptyParts } from '../support/altered-service.ts';
+import { type Alteration, alteredService, beforeFirst, redescribe, withoutEmptyParts } from '../support/altered-service.ts';
 import { duplicatesOf } from '../support/duplicates-node.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -321,32 +321,50 @@ describe('nothing is lost', () => {
 		await sandbox.call('DELETE', `/v1/contacts/${String(loser!.id)}`);
 	});
 
-	test.each<[string, RegExp, boolean]>([
-		['while others move, also if the CRM clears links to deleted records', /^PATCH .*deals/, true],
-		['while the duplicate is deleted', /^DELETE|delete$/, false],
-	])('if a link is made %s: it moves', async (_, moment, isCleared) => {
+	test.each<[string, RegExp, boolean, boolean]>([
+		['while others move, also if the CRM clears links to deleted records', /^PATCH .*deals/, false, true],
+		['again while others move, also if the CRM clears links to deleted records', /^PATCH .*tickets/, true, true],
+		['while the duplicate is deleted', /^DELETE|delete$/, false, false],
+	])('if a link is made %s: it moves', async (_, moment, wasLinked, isCleared) => {
 		const [survivor, loser] = [await contact({}), await contact({})];
 		await add('deals', { title: 'Early', contact_id: loser });
-		let ticket = '';
-		const late = beforeFirst(moment, async () => (ticket = (await add('tickets', { subject: 'Late', contact_id: loser })).id));
-		const clearing = beforeFirst(/^DELETE|delete$/, async () => {
-			const { contact_id: linked } = (await record('tickets', ticket))!;
-			if (isCleared && linked === loser) await sandbox.call('PATCH', `/v1/tickets/${ticket}`, { contact_id: null });
-		});
+		const { id } = await add('tasks', { title: 'Late', links: wasLinked ? links(loser) : [] });
+		await add('tickets', { subject: 'Early', contact_id: loser });
+		const setLinks = async (to: IDataObject[]) => await sandbox.call('PATCH', `/v1/tasks/${id}`, { links: to });
+		const isLinked = async () => JSON.stringify(await record('tasks', id)).includes(loser);
+		const late = beforeFirst(moment, async () => await setLinks(links(loser)));
+		const clearing = beforeFirst(/^DELETE|delete$/, async () => isCleared && (await isLinked()) && await setLinks([]));
 		service.alter({ request: async (passing) => (await late(passing)) ?? (await clearing(passing)) });
 		expect((await duplicatesOf(service).merge([[survivor, loser]])).items).toMatchObject([{ result: 'merged' }]);
-		expect(await record('tickets', ticket)).toMatchObject({ contact_id: survivor });
+		expect(await record('tasks', id)).toMatchObject({ links: links(survivor) });
 	});
+
+	const listing = (path: string, data: Row[]): Alteration => ({ edit: (answer) => {
+		if (answer.method === 'GET' && answer.path.startsWith(`${path}?`)) answer.body.data = data;
+	} });
 
 	test('if the list of tickets lags: a link that has moved is not moved again', async () => {
 		const [survivor, loser] = [await contact({}), await contact({})];
 		const ticket = await add('tickets', { subject: 'Moved', contact_id: loser });
-		const isDeleted = () => service.passed.some((request) => /^DELETE|delete$/.test(request));
-		service.alter({ edit: ({ method, path, body }) => {
-			if (method === 'GET' && path.startsWith('/v1/tickets?') && !isDeleted()) body.data = [ticket];
-		} });
+		service.alter(listing('/v1/tickets', [ticket]));
 		const { items } = await duplicatesOf(service).merge([[survivor, loser]]);
 		expect(items).toMatchObject([{ result: 'merged', links: [{ collection: 'tickets', id: ticket.id }] }]);
+	});
+
+	test('if the list of deals lags: a link to a record that was deleted before is not taken for moved', async () => {
+		const [survivor, first, second] = [await contact({}), await contact({}), await contact({})] as const;
+		const friend = { resource: 'deals', key: 'friend', label: 'Friend', type: 'reference', reference_resource: 'contacts' };
+		const { id: field } = await add('custom-fields', friend);
+		const deal = await add('deals', { title: 'Both', custom_fields: { friend: second } });
+		const late = async () => await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { contact_id: first });
+		service.alter({ ...listing('/v1/deals', [deal]), request: beforeFirst(/^DELETE|delete$/, late) });
+		await duplicatesOf(service).merge([[survivor, first]]);
+		service.alter(listing('/v1/deals', [(await record('deals', deal.id)) as Row]));
+		const { items } = await duplicatesOf(service).merge([[survivor, first, second]]);
+		expect(items).toMatchObject([{ result: 'conflict', reason: saying('was changed') }]);
+		await merge([[survivor, first, second]]);
+		expect(await record('deals', deal.id)).toMatchObject({ contact_id: survivor, custom_fields: { friend: survivor } });
+		await sandbox.call('DELETE', `/v1/custom-fields/${field}`);
 	});
 
 	test('untold if the survivor is deleted with its duplicates: an undo restores them', async () => {

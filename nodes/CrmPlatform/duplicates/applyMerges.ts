@@ -7,8 +7,7 @@ import { collectionName } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { isLinkMoved } from '../api/openapi/linkFields';
 import { isRefused, refusalText } from '../api/refusals';
-import { recordName } from '../api/record';
-import { hasSameValue } from '../base/json';
+import { canonicalText, hasSameValue } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { applyPlan, type FieldChange, type RecordChange } from '../changes/apply';
 import { listNameOf } from '../fields/keys';
@@ -28,8 +27,8 @@ export interface GroupMerge extends DuplicateGroup {
 	changes: FieldChange[];
 	/** The values of the others, and the entries of their lists, that it does not get. */
 	notKept: IDataObject[];
-	/** As outputs say them. */
-	movedLinks: IDataObject[];
+	/** The changes that move links to the survivor. */
+	moves: LinkMove[];
 	/** The ids of the losers of which the log shows, by a link that moves, which record is kept. */
 	traced: ReadonlySet<string>;
 	/** Why the rest of it was not done. */
@@ -89,14 +88,13 @@ function survivorUpdate({ compare }: MergedType, { survivor }: GroupMerge, value
 	return changes.length === 0 ? [] : [{ action: 'update', record: survivor, patch, changes, survivorIds: [survivor.id] }];
 }
 
-/** @param omitsMoved whether records stay whose links have moved: a list that lags still shows the links as they were */
-async function moveLinks(
-	run: NodeRun, type: MergedType, phase: string, merges: GroupMerge[], removed: IdentifiedRecord[], omitsMoved = false,
-): Promise<GroupMerge[]> {
-	const already = new Set(merges.flatMap(({ movedLinks }) => (omitsMoved ? movedLinks.map(({ collection, id }) => `${String(collection)}/${String(id)}`) : [])));
-	const moves = (await planLinkMoves(type, merges, removed))
-		.filter(({ linking, record }) => !already.has(`${collectionName(linking.recordList.path)}/${record.id}`));
-	let moved = withMovedLinks(merges, moves);
+async function moveLinks(run: NodeRun, type: MergedType, phase: string, merges: GroupMerge[], removed: IdentifiedRecord[]): Promise<GroupMerge[]> {
+	// A list that lags still shows links that have moved, in the version that their record had before.
+	const identity = ({ linking, record, changes }: LinkMove) => canonicalText([linking.recordList.path, record.id, versionOf(record), changes]);
+	const already = new Set(merges.flatMap(({ moves }) => moves.map(identity)));
+	const isNew = (move: LinkMove) => versionOf(move.record) === undefined || !already.has(identity(move));
+	const moves = (await planLinkMoves(type, merges, removed)).filter(isNew);
+	let moved = withLinkMoves(merges, moves);
 	for (const each of type.linking) moved = await writePhase(run, type, phase, moved, moves.filter(({ linking }) => linking === each), each);
 	return moved;
 }
@@ -135,7 +133,7 @@ async function deleteLosers(run: NodeRun, type: MergedType, merges: GroupMerge[]
 		const isDeleted = (loser: IdentifiedRecord) => alone.has(loser) === areAlone;
 		if (!losersOf(next).some(isDeleted)) continue;
 		// A CRM may clear links to deleted records, so those that others have made since the last look move first.
-		next = await moveLinks(run, type, areAlone ? 'links before deletions alone' : 'links before deletions', next, losersOf(next), true);
+		next = await moveLinks(run, type, areAlone ? 'links before deletions alone' : 'links before deletions', next, losersOf(next));
 		next = await withChangedLosersStopped(type, next);
 		const changes = next.filter(isOngoing).flatMap((merge) =>
 			merge.losers.filter(isDeleted).map((record): MergeChange => {
@@ -182,17 +180,15 @@ export async function planLinkMoves({ recordList, linking }: MergedType, merges:
 	});
 }
 
-export function withMovedLinks(merges: GroupMerge[], moves: LinkMove[]): GroupMerge[] {
+export function withLinkMoves(merges: GroupMerge[], moves: LinkMove[]): GroupMerge[] {
 	const movesBySurvivor = new Map<string, LinkMove[]>();
 	for (const move of moves) for (const id of move.survivorIds) getOrCreate(movesBySurvivor, id, () => []).push(move);
 	return merges.map((merge): GroupMerge => {
 		const itsMoves = movesBySurvivor.get(merge.survivor.id) ?? [];
-		const links = itsMoves.flatMap(({ linking: { recordList: { path } }, record, changes }) =>
-			changes.map(({ field }): IDataObject => ({ collection: collectionName(path), id: record.id, name: recordName(record) ?? null, field })));
 		const isTraced = (loser: IdentifiedRecord) => itsMoves.some(({ changes }) =>
 			changes.some(({ from, to }) => isLinkMoved(from, to, loser.id, merge.survivor.id)));
 		const traced = new Set([...merge.traced, ...merge.losers.filter(isTraced).map(({ id }) => id)]);
-		return { ...merge, movedLinks: [...merge.movedLinks, ...links], traced };
+		return { ...merge, moves: [...merge.moves, ...itsMoves], traced };
 	});
 }
 

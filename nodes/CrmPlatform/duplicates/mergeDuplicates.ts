@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { collectionName } from '../api/http/path';
 import { mergePatch, recordName } from '../api/record';
 import { idText } from '../base/json';
 import { occurrences, reachable } from '../base/maps';
@@ -10,7 +11,7 @@ import { refuseDiffering } from '../mapping/sameForAll';
 import type { NodeRun, ProceedAfter, Operation, Resource, Results } from '../model';
 import { chosenOption } from '../parameters/properties';
 import { parsePreview, parseWholeNumber } from '../values/parsers';
-import { applyMerges, isOngoing, planLinkMoves, uniqueValues, withMovedLinks, type GroupMerge } from './applyMerges';
+import { applyMerges, isOngoing, planLinkMoves, uniqueValues, withLinkMoves, type GroupMerge } from './applyMerges';
 import { groupIds, maxMerged, mergePreview, mergeProperties, survivorId, survivorRule } from './duplicatesProperties';
 import { readGroups, type DuplicateGroup, type RefusedGroup, type SurvivorRule } from './duplicateGroups';
 import { mergedValues, readMergedType, valuesNotKept, type MergedType } from './mergedValues';
@@ -45,7 +46,7 @@ async function mergeGroups(run: NodeRun, linkingTypes: Resource[], proceedAfter:
 	checkMaximum(count, { maximum, label: maxMerged.displayName, effect: 'be deleted', purpose: 'merge them', isPreview }, api.notices);
 	if (n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey') api.notices.add(limitedSight);
 	const removed = ongoing.flatMap(({ losers, deleted }) => [...losers, ...deleted]);
-	const merges = isPreview ? withMovedLinks(ongoing, await planLinkMoves(type, ongoing, removed)) : await applyMerges(run, type, ongoing);
+	const merges = isPreview ? withLinkMoves(ongoing, await planLinkMoves(type, ongoing, removed)) : await applyMerges(run, type, ongoing);
 	const outputs = new Map([...planned, ...merges].map((merge) => [merge.survivor.id, outputOfMerge(merge, isPreview && isOngoing(merge))]));
 	const results = groups.map((group) => ('reason' in group ? outputOfRefused(group) : outputs.get(group.survivor.id)!));
 	if (isPreview) api.notices.add(`Preview: nothing was written.${count > 0 && count <= maximum ? ' Turn off Preview to merge these records.' : ''}`);
@@ -60,7 +61,7 @@ function intendedMerge(type: MergedType, group: DuplicateGroup): GroupMerge {
 	const unique = uniqueValues(type, survivor, [...losers, ...deleted]);
 	const changes = [values, unique].flatMap((merged) => type.compare.difference(survivor, merged).changes);
 	const notKept = valuesNotKept(type, [...losers, ...deleted], mergePatch(mergePatch(survivor, values), unique));
-	return { ...group, values, changes, notKept, movedLinks: [], traced: new Set(), isBegun: false, changedFields: [] };
+	return { ...group, values, changes, notKept, moves: [], traced: new Set(), isBegun: false, changedFields: [] };
 }
 
 /** Stops merges that would put a record above itself. Other links may form circles. */
@@ -91,10 +92,10 @@ const outputOfRefused = ({ ids, reason }: RefusedGroup): IDataObject => ({
 });
 
 function outputOfMerge(merge: GroupMerge, isPreview: boolean): IDataObject | Error {
-	const { survivor, losers, deleted, howDeleted, changes, notKept, movedLinks, stopped, isBegun, changedFields } = merge;
+	const { survivor, losers, deleted, howDeleted, changes, notKept, moves, stopped, isBegun, changedFields } = merge;
 	if (stopped instanceof Error) return stopped;
 	const isMade = ({ field }: FieldChange) => isPreview || changedFields.includes(field);
-	const isDone = losers.length === 0 && (isPreview ? changes.length + movedLinks.length === 0 : !isBegun);
+	const isDone = losers.length === 0 && (isPreview ? changes.length + moves.length === 0 : !isBegun);
 	const gone = [...deleted, ...(isPreview ? losers : [])];
 	const result = stopped !== undefined ? 'conflict' : isDone ? 'already_merged' : isPreview ? 'to_be_merged' : 'merged';
 	return {
@@ -105,7 +106,8 @@ function outputOfMerge(merge: GroupMerge, isPreview: boolean): IDataObject | Err
 		deleted_names: gone.map((record) => recordName(record) ?? null),
 		changes: changes.map((change) => (isMade(change) ? change : { ...change, kept: true })) as unknown as IDataObject[],
 		not_kept: notKept,
-		links: movedLinks,
+		links: moves.flatMap(({ linking: { recordList: { path } }, record, changes: moved }) =>
+			moved.map(({ field }): IDataObject => ({ collection: collectionName(path), id: record.id, name: recordName(record) ?? null, field }))),
 		reason: stopped ?? (isDone ? howDeleted : null),
 	};
 }
