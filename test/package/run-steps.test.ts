@@ -35,7 +35,7 @@ describe('A run of steps', () => {
 	});
 
 	test('leaves out a step whose prerequisite has failed, reports it, and continues', async () => {
-		const steps = [step('build', false), step('gate', true, { needs: ['build'] }), step('unit')];
+		const steps = [[step('lint'), [step('build', false), step('gate', true, { needs: ['build'] })]], step('unit')];
 
 		expect(await runSteps(steps, true)).toBe(false);
 		expect(printed.join('\n')).toMatch(/skipped +gate .*needs build, which has failed/);

@@ -29,17 +29,25 @@ interface Outcome extends StepResult {
 	ms: number;
 }
 
+/** A step; or several, one after the other, those of a list among them side by side, and so on by turns. */
+type Steps = Step | Steps[];
+
 /**
- * Runs steps one after the other, those of an inner list side by side, each under a heading, and prints a summary. The last
- * line printed is `N passed, N failed`, with `, N skipped` at its end if tests were skipped.
+ * Runs steps, each under a heading, and prints a summary. The last line printed is `N passed, N failed`, with `, N skipped` at
+ * its end if tests were skipped.
  *
  * @param maySkip whether the run succeeds despite skipped tests; not in CI, which must provide
  * everything that tests need
  * @returns whether everything passed
  */
-export async function runSteps(steps: Array<Step | Step[]>, maySkip: boolean): Promise<boolean> {
+export async function runSteps(steps: Steps, maySkip: boolean): Promise<boolean> {
 	const outcomes: Outcome[] = [];
-	for (const step of steps) outcomes.push(...(await Promise.all([step].flat().map(async (each) => await runStep(each, outcomes)))));
+	const run = async (some: Steps, areInOrder: boolean): Promise<unknown> => {
+		if (!Array.isArray(some)) return outcomes.push(await runStep(some, outcomes));
+		if (!areInOrder) return await Promise.all(some.map(async (each) => await run(each, true)));
+		for (const each of some) await run(each, false);
+	};
+	await run(steps, true);
 	const isClean = outcomes.every(({ status }) => status === 'passed');
 	const hasSkipped = outcomes.some(({ tests }) => tests && tests.skipped.length > 0);
 	console.log(summary(outcomes));
