@@ -6,6 +6,8 @@ import type { TestSandbox } from './sandbox.ts';
 interface Fault {
 	at: number;
 	type: string;
+	/** Whether only requests from the first deletion on count. */
+	fromDeletion?: boolean;
 }
 
 /** A way to a sandbox on which requests and answers can be lost. */
@@ -16,8 +18,9 @@ export function useFaultyRequests(sandbox: TestSandbox) {
 	let happen: () => Promise<void>;
 	beforeAll(async () => {
 		proxy = await startLocalServer((request, response) => {
-			const number = count++;
-			const { at, type } = planned ?? { at: Infinity, type: '' };
+			const { at, type, fromDeletion = false } = planned ?? { at: Infinity, type: '' };
+			const isDeletion = request.method === 'DELETE' || request.url!.endsWith('/batch/delete');
+			const number = fromDeletion && count === 0 && !isDeletion ? -1 : count++;
 			if (type === 'killed' ? number >= at : type === 'dropped' && number === at) return void request.socket.destroy();
 			const isLost = number === at && type === 'answer lost';
 			const passOn = () => forward(request, response, sandbox.url, {}, isLost ? () => request.socket.destroy() : undefined);
