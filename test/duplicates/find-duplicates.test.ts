@@ -39,6 +39,11 @@ test('names that differ in letters, domains in accents, IDs in case, and numbers
 	const ids = { aBc: 'müller.example', ABC: 'muller.example', aBC: 'Muller.example' };
 	for (const [external_id, domain] of Object.entries(ids)) await add('contacts', { last_name: '-', external_id, custom_fields: { domain } });
 	expect((await find(['custom_fields.domain', 'external_id'])).items).toMatchObject([{ records: [{}, {}], why: ['At: muller.example'] }]);
+	await add('custom-fields', { resource: 'contacts', key: 'site', label: 'Site', type: 'url' });
+	for (const site of ['https://müller.example', 'https://muller.example', 'HTTPS://Muller.example/']) {
+		await add('contacts', { last_name: '-', custom_fields: { site } });
+	}
+	expect((await find(['custom_fields.site'])).items).toMatchObject([{ records: [{}, {}], why: ['Site: https://muller.example/'] }]);
 	const groups = [['Müller', 'MULLER'], ['Ωμέγα', 'ωμεγα']];
 	for (const name of groups.flat()) await add('contacts', { last_name: name, first_name: 'Same' });
 	expect((await find(['last_name', 'name'])).items.map(({ why }) => why)).toEqual(

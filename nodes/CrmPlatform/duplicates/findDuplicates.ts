@@ -6,8 +6,8 @@ import { requireDescribed } from '../api/requireDescribed';
 import { getOrCreate } from '../base/maps';
 import { ownMember } from '../base/ownMembers';
 import { allCustomFields, customKeyOf, labelFor, type Field } from '../fields/field';
-import { isPhoneField, valueShape } from '../fields/fieldKinds';
-import { allValuesIn, listNameOf, looseText, valueIn } from '../fields/keys';
+import { isPhoneField, isTimeField, valueShape } from '../fields/fieldKinds';
+import { allValuesIn, canonicalForm, listNameOf, looseText, valueIn } from '../fields/keys';
 import { identifierForms } from '../lookUp/names';
 import { readWholeList, type IdentifiedRecord } from '../lookUp/lookUp';
 import { queriesOf, readFilters } from '../mapping/filters';
@@ -106,7 +106,7 @@ const phoneName = /^(?:phone|mobile|fax)(?:_number)?$/;
 const zeroWithin = /^([\s(]*(?:\+|00)(?!39|378)\d{1,3}[\s).-]*)\(0\)/;
 
 function comparable(field: Field, value: unknown): string {
-	const [name, text] = [customKeyOf(field.name) ?? field.name, String(value)];
+	const [name, text] = [customKeyOf(field.name) ?? field.name, String(isTimeField(field) ? value : canonicalForm(value, field, ''))];
 	const hasPhones = isPhoneField(field) || (field.pattern === undefined && phoneName.test(name));
 	return hasPhones ? looseText(text.replace(zeroWithin, '$1')) : (ownMember(identifierForms, name) ?? normalizedName)(text);
 }

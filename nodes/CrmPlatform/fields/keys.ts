@@ -64,9 +64,9 @@ export const allValuesIn = (values: IDataObject, field: Pick<Field, 'name' | 'pa
  * @param within its place in the field, as in `lowerCase`: empty for the field's own value
  */
 export function canonicalForm(value: unknown, field: ComparedField | undefined, within: string): unknown {
-	const text = typeof value === 'string' ? value.normalize('NFC') : value;
-	if (field === undefined || typeof text !== 'string') return text;
-	if (field.lowerCase?.includes(within)) return text.toLowerCase();
+	const composed = typeof value === 'string' ? value.normalize('NFC') : value;
+	if (field === undefined || typeof composed !== 'string') return composed;
+	const text = field.lowerCase?.includes(within) ? composed.toLowerCase() : composed;
 	// What is said of the values of a list is said of each.
 	const kind = within === '' || within === '*' ? elementKind(field) : undefined;
 	if (kind === undefined) return text;
