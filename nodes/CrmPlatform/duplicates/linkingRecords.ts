@@ -1,13 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { allFilters, currentFields, customFieldsIfAny } from '../api/customFields';
+import { allFilters, currentFields, customFieldsIfAny, type CustomFields } from '../api/customFields';
 import { collectionName, wholePath, type Collection } from '../api/http/path';
 import { ruleNumber } from '../api/http/rules';
 import { inParallel } from '../api/inParallel';
 import { filterQuery } from '../api/lists/filterQuery';
 import { readPages } from '../api/lists/pages';
 import { isRecordLink, withNewId, withReplacedIds } from '../api/openapi/linkFields';
+import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';
 import { nameFields } from '../api/record';
 import { canonicalText, hasSameValue } from '../base/json';
@@ -33,49 +34,71 @@ export interface LinkingCollection {
 
 /**
  * @param target the collection of the linked records
- * @throws Error in the user's words if links cannot be found: they would be lost
+ * @throws Error in the user's words if links cannot be found or moved: they would be lost
  */
 export async function linkingCollections(api: Connection, types: Resource[], target: Collection): Promise<LinkingCollection[]> {
 	const found: LinkingCollection[] = [];
-	const linksTo = (field: Field) => isRecordLink(field) && (field.target === target || field.linksTo?.includes(target));
-	const hasLinks = (field: Field) => linksTo(field) || field.linksWithin?.includes(target);
 	for (const resource of types) {
-		const { list, create, update, fields: described = [] } = (await api.describe(resource.path)) ?? {};
-		if (list && !update && described.some(hasLinks)) {
-			throw lostLinks(`The CRM cannot update the records of ${wholePath(resource.path)}`);
+		const description = await api.describe(resource.path);
+		if (!description?.list) continue;
+		const { list, update, fields: described } = description;
+		if (!update) {
+			if (described.some(hasLinksTo(target))) throw lostLinks(`The CRM cannot update the records of ${wholePath(resource.path)}`);
+			continue;
 		}
-		const paths = list && update ? await collectionPathsOf(api, resource) : [];
-		const mayHaveLinks = update?.fields.some((field) => hasLinks(field) || field.name === allCustomFields);
+		const paths = await collectionPathsOf(api, resource);
+		const mayHaveLinks = update.fields.some((field) => field.name === allCustomFields || hasLinksTo(target)(field));
 		if (!paths && mayHaveLinks) throw lostLinks('The CRM does not list its custom objects', 'Merge the records in the CRM.');
 		for (const path of paths ?? []) {
-			const custom = await customFieldsIfAny(api, path, update!.fields);
-			if (!custom && update!.fields.some(({ name }) => name === allCustomFields)) throw lostLinks('The credential may not read custom fields', 'Use one that may.');
-			const mayLink = ({ reference_resource: linked }: IDataObject) => linked === collectionName(target) || (!isBlank(linked) && typeof linked !== 'string');
-			const unread = custom?.notUnderstood.find(mayLink);
-			if (unread) throw lostLinks(`The definition of the custom field ${String(unread.key)} of ${wholePath(path)} is not understood (${ruleNumber(17)})`);
-			const filters = allFilters(list!, currentFields(custom));
-			const linkFields = [...update!.fields, ...currentFields(custom)].filter(linksTo).map((field) => {
-				const filter = filters.find(({ name, linksTo }) => (field.linksTo ? linksTo?.includes(target) : name === field.name));
+			const custom = await customFieldsWithLinks(api, path, update.fields, target);
+			const filters = allFilters(list, currentFields(custom));
+			const linkFields = [...update.fields, ...currentFields(custom)].filter(isLinkTo(target)).map((field) => {
 				if (custom?.readOnly.includes(field)) throw lostLinks(`${field.label} of ${wholePath(path)} is read-only`, 'Make it writable as long as you merge.');
+				const filter = filters.find(({ name, linksTo }) => (field.linksTo ? linksTo?.includes(target) : name === field.name));
 				if (filter) return { field, filter };
 				throw lostLinks(`The CRM cannot find records of ${wholePath(path)} by ${field.label}`);
 			});
-			const archived = custom?.unwritable.filter((field) => linksTo(field) && !custom.readOnly.includes(field)) ?? [];
-			for (const { label } of archived) api.notices.add(`${label} of ${wholePath(path)} is archived, so its links stay with the deleted records. Restore the field before you merge to move them.`);
-			const within = update!.fields.find((field) => field.linksWithin?.includes(target));
-			if (within) throw lostLinks(`Links within ${within.label} of ${wholePath(path)} cannot be moved`);
-			const isWritten = (write: WriteDescription | undefined, { path: [name] }: Field) =>
-				write?.fields.some((field) => field.path[0] === name && hasLinks(field));
-			for (const field of [...described, ...(create?.fields ?? [])].filter((each) => hasLinks(each) && !isWritten(update, each))) {
-				if (isWritten(create, field)) throw lostLinks(`The CRM cannot change ${field.label} of ${wholePath(path)}`);
-				api.notices.add(`${field.label} of ${wholePath(path)} is set by the CRM, so its links may stay with the deleted records.`);
-			}
+			reportLinksLeft(api.notices, path, description, custom, target);
 			const names = nameFields.filter((name) => described.some((field) => field.name === name));
 			const fields = ['version', ...names, ...linkFields.map(({ field: { path: [name = ''] } }) => name)];
-			if (linkFields.length > 0) found.push({ resource, recordList: { api, path, list: list!, filters, fields }, linkFields });
+			if (linkFields.length > 0) found.push({ resource, recordList: { api, path, list, filters, fields }, linkFields });
 		}
 	}
 	return found;
+}
+
+const isLinkTo = (target: Collection) => (field: Field): boolean =>
+	isRecordLink(field) && (field.target === target || field.linksTo?.includes(target) === true);
+
+/** Whether a field is such a link, or its objects have some. */
+const hasLinksTo = (target: Collection) => (field: Field): boolean => isLinkTo(target)(field) || field.linksWithin?.includes(target) === true;
+
+/** The custom fields of a collection. @throws Error in the user's words if it is unknown which of them link to the target */
+async function customFieldsWithLinks(api: Connection, path: Collection, fields: Field[], target: Collection): Promise<CustomFields | undefined> {
+	const custom = await customFieldsIfAny(api, path, fields);
+	if (!custom && fields.some(({ name }) => name === allCustomFields)) throw lostLinks('The credential may not read custom fields', 'Use one that may.');
+	const mayLink = ({ reference_resource: linked }: IDataObject) => linked === collectionName(target) || (!isBlank(linked) && typeof linked !== 'string');
+	const unread = custom?.notUnderstood.find(mayLink);
+	if (!unread) return custom;
+	throw lostLinks(`The definition of the custom field ${String(unread.key)} of ${wholePath(path)} is not understood (${ruleNumber(17)})`);
+}
+
+/** Says which links stay with the deleted records. @throws Error in the user's words if a person could have set them, but no update moves them */
+function reportLinksLeft(
+	notices: Set<string>, path: Collection, description: ResourceDescription, custom: CustomFields | undefined, target: Collection,
+): void {
+	const { create, update, fields: described } = description;
+	for (const { label } of custom?.unwritable.filter((field) => isLinkTo(target)(field) && !custom.readOnly.includes(field)) ?? []) {
+		notices.add(`${label} of ${wholePath(path)} is archived, so its links stay with the deleted records. Restore the field before you merge to move them.`);
+	}
+	const within = update?.fields.find((field) => field.linksWithin?.includes(target));
+	if (within) throw lostLinks(`Links within ${within.label} of ${wholePath(path)} cannot be moved`);
+	const isWritten = (write: WriteDescription | undefined, { path: [name] }: Field) =>
+		write?.fields.some((field) => field.path[0] === name && hasLinksTo(target)(field)) === true;
+	for (const field of [...described, ...(create?.fields ?? [])].filter((each) => hasLinksTo(target)(each) && !isWritten(update, each))) {
+		if (isWritten(create, field)) throw lostLinks(`The CRM cannot change ${field.label} of ${wholePath(path)}`);
+		notices.add(`${field.label} of ${wholePath(path)} is set by the CRM, so its links may stay with the deleted records.`);
+	}
 }
 
 const lostLinks = (problem: string, advice = ''): Error => new Error(`${problem}, so links would be lost. Nothing was written. ${advice}`.trim());
