@@ -105,8 +105,7 @@ export const queueMode: Step = {
 	name: 'queue mode',
 	needs: ['build'],
 	async run() {
-		// PostgreSQL and Redis are installed one after the other, by the same apt-get.
-		const reasons = [await installProgram(redis), await installProgram(postgres)];
+		const reasons = await Promise.all([installProgram(redis), installProgram(postgres)]);
 		const result = await runJest('queue', ['--config', queueConfig, '--runInBand']);
 		return { ...result, reason: reasons.filter(Boolean).join(' ') || undefined };
 	},

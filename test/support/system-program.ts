@@ -53,12 +53,21 @@ export function findProgram({ commands, otherPaths = [] }: SystemProgram): strin
 	return [...onPath, ...offPath].find(isExecutable);
 }
 
+let lastInstallation: Promise<unknown> = Promise.resolve();
+
 /**
- * Installs the program if possible: as root, on a system with Debian's packages.
+ * Installs the program if possible: as root, on a system with Debian's packages. Steps that run side by side wait for each
+ * other, as `apt-get update` fails beside another one.
  *
  * @returns why it could not be installed, for the user; undefined if it is installed
  */
 export async function installProgram(program: SystemProgram): Promise<string | undefined> {
+	const installation = lastInstallation.then(async () => await install(program));
+	lastInstallation = installation.catch(() => undefined);
+	return await installation;
+}
+
+async function install(program: SystemProgram): Promise<string | undefined> {
 	if (findProgram(program)) return undefined;
 	const { name, debianPackage } = program;
 	const advice = `Install it with your system's packages (Debian: apt-get install ${debianPackage}).`;
