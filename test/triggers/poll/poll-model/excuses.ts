@@ -37,7 +37,7 @@ export function isExcused({ n8n, choices, setBack }: Played, node: string, event
 		if (/only an earlier choice of events includes/.test(report.message) && !matches(last, event)) return true;
 		const range = rangeIn(report);
 		if (!range) return false;
-		const hadFailed = n8n.allRows.some((row) => row.node === node && row.ids.includes(event.id) && row.started < range.at);
+		const hadFailed = n8n.allRows.some((row) => row.node === node && row.ids.includes(event.id) && row.started <= range.at);
 		return event.sequence <= range.upTo || hadFailed;
 	});
 }

@@ -95,11 +95,15 @@ function falseAlarmsOf(played: Played, node: string): string[] {
 }
 
 /** Whether a report denies an execution, or says that n8n has stopped during one that had long succeeded. */
-function isUntrue({ n8n, kills, setBack, history }: Played, { node, message, at }: PollModelN8n['reports'][0]): boolean {
+function isUntrue({ n8n, kills, losses, choices, setBack, history }: Played, { node, message, at }: PollModelN8n['reports'][0]): boolean {
 	// A restored service may have assigned the same ID to another event.
 	if (history.steps.some((step) => step.does === 'restore' && step.givesAgain)) return false;
-	const rows = n8n.allRows
-		.filter((row) => row.node === node && row.started < at && row.status !== 'new' && row.ids.some((id) => isSetAside(message, id)));
+	const publications = choices.filter((publication) => publication.node === node);
+	const beginnings = publications.flatMap(({ from }, i) => (isNewBeginning(publications, i) ? [from] : []));
+	// Each beginning reads all records again.
+	const since = message.includes('no longer lists') ? Math.max(...[...beginnings, ...losses].filter((beginning) => beginning <= at)) : 0;
+	const rows = n8n.allRows.filter((row) =>
+		row.node === node && row.started >= since && row.started < at && row.status !== 'new' && row.ids.some((id) => isSetAside(message, id)));
 	if (message.includes('started no execution')) return rows.length > 0;
 	const isSetBack = setBack.length > 0 || history.nodes > 1 || history.steps.some(({ does }) => does === 'databaseAway');
 	const hasStopped = rows.some((row) => kills.some((kill) => kill >= row.started && (row.status !== 'success' || kill - row.at < 60_000)));
