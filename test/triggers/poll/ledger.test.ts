@@ -257,14 +257,14 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[4, ended('a', 6, 'unknown'), '', 'a running, b waits, c new, d requested'],
 		[64, time(), 'report, report', 'a running, b waits, c new, d requested'],
 	]],
-	['what an earlier reading has started is done once n8n has its key, which tells nothing about other starts', [
+	['what an earlier reading or a rejected start may have started is reported once n8n has its key, which tells nothing about other starts', [
 		groupOf('a'), { ...groupOf('b'), possibleExecution: 'ofEarlierReading' },
 	], [
 		[0, loaded('a'), 'store, start a', 'a requested, b new'],
 		[0, loaded('b'), 'store, start b', 'a requested, b requested'],
 		[0, ended('b', 2, 'rejected by n8n'), 'store, ask b', 'a requested, b new'],
 		[0, loaded('b'), 'store, start b', 'a requested, b requested'],
-		[0, ended('b', 3, 'unknown'), 'store', 'a requested'],
+		[0, ended('b', 3, 'unknown'), 'store, report', 'a requested'],
 		[1, time(true), '', 'a requested'],
 	]],
 	['an execution that has begun is never lost, is reported once, and fails a minute after its timeout', 'abc'.split('').map(groupOf), [

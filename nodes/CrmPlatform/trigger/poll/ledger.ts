@@ -13,8 +13,8 @@ export const groupSchema = z.object({
 	attempt: z.number().int(),
 	/** Number of executions that n8n ended before their first node: they do not count as attempts. */
 	unbegun: z.number().int(),
-	/** Which execution with its key n8n may have: of an earlier reading of the group, or the one it was asked to start. Absent if none. */
-	possibleExecution: z.enum(['ofEarlierReading', 'ofStart']).optional(),
+	/** Which execution with its key n8n may have: of an earlier reading of the group, the one it was asked to start, or either. Absent if none. */
+	possibleExecution: z.enum(['ofEarlierReading', 'ofStart', 'ofEither']).optional(),
 	/** Where the trigger began that read it. */
 	beginning: z.string(),
 	members: z.array(z.object({
@@ -103,8 +103,8 @@ export interface StartedExecution {
 	lastStartNumber: number;
 	/** When the outcome of a later start was first known (Unix epoch ms); Infinity if none is. */
 	laterOutcomeAt: number;
-	/** Whether an execution that has its key is of an earlier reading of the group: until this start, n8n was not asked for it since. */
-	isOfEarlierReading: boolean;
+	/** Which execution with its key n8n may have had before. */
+	possibleBefore: Group['possibleExecution'];
 	/** Whether the user knows that its end is missing. */
 	isSilenceReported: boolean;
 }
@@ -266,7 +266,7 @@ function startGroup(ledger: Decided, entry: LedgerEntry, items: IDataObject[], n
 	const execution: StartedExecution = {
 		state: 'requested', stateAt: now, laterOutcomeAt: Infinity,
 		firstStartNumber: entry.execution?.firstStartNumber ?? startNumber, lastStartNumber: startNumber,
-		isOfEarlierReading: group.possibleExecution === 'ofEarlierReading', isSilenceReported: entry.execution?.isSilenceReported ?? false,
+		possibleBefore: group.possibleExecution, isSilenceReported: entry.execution?.isSilenceReported ?? false,
 	};
 	const { rejections, absences } = entry;
 	const started = entryOf({ ...group, possibleExecution: 'ofStart' }, { execution, rejections, absences });

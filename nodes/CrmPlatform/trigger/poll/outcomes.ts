@@ -43,7 +43,9 @@ function conclude(ledger: Decided, entry: LedgerEntry, outcome: Outcome, { now, 
 	// As a copy, the group is stored again: n8n may not have stored it either.
 	if (outcome === 'rejected by n8n') {
 		const rejections = entry.rejections + 1;
-		const possibleExecution = execution?.isOfEarlierReading ? 'ofEarlierReading' : group.possibleExecution;
+		// n8n may have started one nevertheless, and not have said so.
+		const isEarlierPossible = execution?.possibleBefore !== undefined && execution.possibleBefore !== 'ofStart';
+		const possibleExecution = isEarlierPossible ? 'ofEither' : group.possibleExecution;
 		const next = entryOf({ ...group, possibleExecution }, { due: now + delayAfter(rejections), rejections, absences: entry.absences });
 		// Its database may be away.
 		return withEffect(replaceEntry(ledger, entry, next), { do: 'ask', group, mayProbe: false });
@@ -54,10 +56,11 @@ function conclude(ledger: Decided, entry: LedgerEntry, outcome: Outcome, { now, 
 		const next: Group = { ...group, unbegun: unbegun + 1, possibleExecution: undefined };
 		return replaceEntry(ledger, entry, entryOf(next, { due: now + delayAfter(unbegun + 1) }));
 	}
-	const isOfEarlierReading = outcome === 'unknown' && execution?.isOfEarlierReading === true;
-	if (isOfEarlierReading || doneWhen !== 'succeeded' || outcome === 'succeeded') return closeGroup(ledger, entry);
+	const found = outcome === 'unknown' ? execution?.possibleBefore ?? group.possibleExecution : undefined;
+	if (found === 'ofEarlierReading' || doneWhen !== 'succeeded' || outcome === 'succeeded') return closeGroup(ledger, entry);
 	// An execution that may have succeeded is not repeated.
-	if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return setAsideAfter(ledger, entry, outcome);
+	const isSetAside = outcome === 'unknown' && (afterCrash === 'setAside' || found === 'ofEither');
+	if (attempt >= attempts || isSetAside) return setAsideAfter(ledger, entry, outcome);
 	const next: Group = { ...group, attempt: attempt + 1, possibleExecution: undefined };
 	return replaceEntry(ledger, entry, entryOf(next, { due: now + (outcome === 'unknown' ? 0 : delayAfter(attempt)) }));
 }
@@ -181,14 +184,15 @@ export function afterAnswer(ledger: Ledger, name: string, existence: Existence, 
 		return replaceEntry(ledger, entry, { ...entry, group: { ...group, possibleExecution: undefined }, execution: undefined, absences });
 	}
 	if (execution) return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
-	return group.possibleExecution === 'ofEarlierReading' ? closeGroup(ledger, entry) : conclude(ledger, entry, 'unknown', rules);
+	return conclude(ledger, entry, 'unknown', rules);
 }
 
 function setAsideAfter(ledger: Decided, entry: LedgerEntry, outcome: Outcome): Decided {
 	const { attempt, unbegun } = entry.group;
+	const mayBeEarlier = [entry.group.possibleExecution, entry.execution?.possibleBefore].includes('ofEither');
 	const retry = 'Find the failed executions in the list, and retry the last one once its cause is fixed';
 	const reasons: Partial<Record<Outcome, [why: string, advice: string]>> = {
-		unknown: ['n8n stopped during the execution, so its outcome is unknown', 'Check what the execution has done, and retry it if it has not finished'],
+		unknown: [`n8n ${mayBeEarlier ? 'has an execution, and did not say how it ended' : 'stopped during the execution'}, so its outcome is unknown`, 'Check what the execution has done, and retry it if it has not finished'],
 		'rejected by n8n': ['n8n could not start an execution, ten times', 'Find the reason in n8n’s log, then handle them yourself'],
 		'ended before its first node': [`n8n ended ${unbegun + 1} executions before they began`, retry],
 	};
